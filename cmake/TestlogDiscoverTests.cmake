@@ -1,11 +1,12 @@
 # testlog_discover_tests(<target> [RECORD <folder>|OFF] [any argument of gtest_discover_tests()...])
 #
-# Adds each test of a GoogleTest program to CTest, by the name that GoogleTest gives it: parameterized tests end with their
-# number, and typed ones, which CMake renames, with it in `<>`. Each test keeps a recording in <folder>, by default
-# ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides instead. Its
-# name has the target, TEST_PREFIX and TEST_SUFFIX, and a hash if there is one of the two, so that no test removes or replaces that
-# of another one. RECORD OFF keeps none. The word RECORD is ours where gtest_discover_tests() expects a keyword or the name of a
-# property; as a value, and anywhere in EXTRA_ARGS, it is passed on. After PROPERTIES TIMEOUT <seconds> a test that does not end says
+# Adds each test of a GoogleTest program to CTest as gtest_discover_tests() does, by the same name. Each test keeps a recording in
+# <folder>, by default ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides
+# instead. A recording is `<program>.<TEST_PREFIX><test><TEST_SUFFIX>.rec`; a hash follows the program if it has arguments of its own,
+# and the test if it has a prefix or suffix, so that no test replaces the recording of another one. The program fills in its name, by
+# %e, because CTest gives tests of one name, as two programs may have them, the properties of the last.
+# RECORD OFF keeps none. The word RECORD is ours where gtest_discover_tests() expects a keyword or the name of a property; as a value,
+# and anywhere in EXTRA_ARGS, it is passed on. After PROPERTIES TIMEOUT <seconds> a test that does not end says
 # what its threads are doing when four fifths of the time are over; one without TIMEOUT says after a minute where its recording is,
 # and if CI is set what its threads are doing. From CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the
 # test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
@@ -34,6 +35,8 @@ function(testlog_discover_tests target)
     elseif("${ARGV${i}}" STREQUAL "RECORD" AND ("${keyword}" STREQUAL "" OR ("${keyword}" STREQUAL "PROPERTIES" AND "${property}" STREQUAL "")))
       set(is_folder ON)
       continue()
+    elseif("${ARGV${i}}" MATCHES "^NO_PRETTY_(TYPES|VALUES)$")
+      set(keyword "")  # an option, which has no values
     elseif("${ARGV${i}}" MATCHES "^(TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|TEST_LIST|WORKING_DIRECTORY|XML_OUTPUT_DIR|DISCOVERY_TIMEOUT|DISCOVERY_MODE|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|PROPERTIES)$")
       set(keyword "${ARGV${i}}")
       set(property "")
@@ -56,11 +59,11 @@ function(testlog_discover_tests target)
   set(properties "")
   if(folder)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
-    set(before "${target}.${value_of_TEST_PREFIX}")
+    set(before "${value_of_TEST_PREFIX}")
     set(after "${value_of_TEST_SUFFIX}")
     if(NOT "${value_of_TEST_PREFIX}${value_of_TEST_SUFFIX}" STREQUAL "")
-      # What is replaced and cut below, and where the target ends, is only in the hash.
-      string(MD5 hash "${target}\n${value_of_TEST_PREFIX}\n${value_of_TEST_SUFFIX}")
+      # What is replaced and cut below is only in the hash.
+      string(MD5 hash "${value_of_TEST_PREFIX}\n${value_of_TEST_SUFFIX}")
       string(SUBSTRING "${hash}" 0 8 hash)
       string(SUBSTRING "${before}" 0 50 before)
       string(SUBSTRING "${after}" 0 20 after)
@@ -68,7 +71,7 @@ function(testlog_discover_tests target)
     endif()
     string(REGEX REPLACE "[^A-Za-z0-9_.+~-]" "_" before "${before}")
     string(REGEX REPLACE "[^A-Za-z0-9_.+~-]" "_" after "${after}")
-    set(name "${before}%t${after}")
+    set(name "%e.${before}%t${after}")
     string(APPEND properties " ENVIRONMENT_MODIFICATION [==[TRACE_RECORD_DEFAULT=set:${folder}/${name}.rec]==]")
   endif()
   if(value_of_TIMEOUT MATCHES "^[1-9][0-9]*")
@@ -84,5 +87,5 @@ function(testlog_discover_tests target)
   if(properties)
     string(PREPEND properties "PROPERTIES")
   endif()
-  cmake_language(EVAL CODE "gtest_discover_tests(${target} NO_PRETTY_TYPES NO_PRETTY_VALUES ${properties} ${arguments})")
+  cmake_language(EVAL CODE "gtest_discover_tests(${target} ${properties} ${arguments})")
 endfunction()

@@ -2,9 +2,13 @@
 #   [PRIVATE_DEPS <private>...])
 #
 # Makes one of the project's libraries: the target, its alias, C++20, private warnings, position-independent code, the
-# header set (`HEADERS`), which is installed under the paths of the source tree, and its export set. A library has the same
+# header set (`HEADERS`), which TestlogInstall installs under the paths of the source tree, and its export set. A library has the same
 # name for every user, installed or not. COMPONENT is the part of the package that it belongs to, by default its namespace.
 # Each folder adds its sources and headers with testlog_sources().
+#
+# testlog_build_what_is_linked()
+#
+# Takes the libraries out of the target `all`, so that only those are built which something links.
 #
 # testlog_sources(<name> [HEADERS <public>...] [SOURCES <private>...])
 #
@@ -47,17 +51,24 @@ function(testlog_library name)
   if(NOT kind STREQUAL "INTERFACE")
     target_link_libraries(${name} PRIVATE ${ARG_PRIVATE_DEPS})
     testlog_warnings(${name})
+    if(TESTLOG_UNITY_BUILD)
+      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 64)
+      # What only looks wrong where sources are included: names of others, and classes that are no longer in the main source.
+      target_compile_options(${name} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    endif()
     testlog_direct_calls(${name})
   endif()
   target_sources(${name} ${public} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
+  # The file set has this folder, too, but Meson reads the property alone.
+  target_include_directories(${name} ${public}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_property(GLOBAL APPEND PROPERTY TESTLOG_LIBRARIES ${name})
-  if(TESTLOG_INSTALL)
-    install(TARGETS ${name} EXPORT ${component}-targets FILE_SET HEADERS OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/testlog)
-    get_property(components GLOBAL PROPERTY TESTLOG_COMPONENTS)
-    if(NOT component IN_LIST components)
-      set_property(GLOBAL APPEND PROPERTY TESTLOG_COMPONENTS ${component})
-    endif()
-  endif()
+  set_target_properties(${name} PROPERTIES TESTLOG_COMPONENT ${component})
+endfunction()
+
+function(testlog_build_what_is_linked)
+  get_property(libraries GLOBAL PROPERTY TESTLOG_LIBRARIES)
+  set_target_properties(${libraries} PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 
 function(testlog_sources name)
@@ -75,8 +86,12 @@ endfunction()
 # A library calls itself directly and reads its thread-local state without a call, since both happen for every record. The
 # thread-local state is a few words, for which the loader has room even if the library is opened at run time.
 function(testlog_direct_calls name)
-  target_compile_options(${name} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec -fno-semantic-interposition -fvisibility-inlines-hidden>)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec -fvisibility-inlines-hidden>)
+  # A program and its libraries that each link the static library have one state, since calls from one source to another reach the
+  # first copy. In a unity build these would be calls within a source.
+  if(BUILD_SHARED_LIBS OR NOT TESTLOG_UNITY_BUILD)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
+  endif()
   target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions)
 endfunction()
 

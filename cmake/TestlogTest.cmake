@@ -1,8 +1,8 @@
 # testlog_unit_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [SHARDS <n>] [THREADS])
 #
 # A GoogleTest program of the project's own tests, with gtest_main and gmock, run without the variables that testlog
-# reads, so that a developer's shell cannot change a result. TESTLOG_TEST_DIR is the folder of its sources,
-# where approved files are kept. THREADS marks programs whose tests have threads of interest to ThreadSanitizer: the target
+# reads: such tests compare output or run programs, and a developer's shell must not change a result. TESTLOG_TEST_DIR is the
+# folder of its sources, where approved files are kept. THREADS marks programs whose tests have threads of interest to ThreadSanitizer: the target
 # tests_with_threads builds them and `ctest -L threads` runs them. SHARDS is the number of processes that run the program
 # with TESTLOG_TEST_PROGRAMS.
 #
@@ -10,9 +10,10 @@
 #
 # Compiles a target as sources of tests are: with TESTLOG_TEST_OPTIONS, our warnings, and the precompiled headers.
 #
-# testlog_run_tests(<target> [SHARDS <n>] [LABELS <label>...] [FILTER <filter>] [SUFFIX <suffix>])
+# testlog_run_tests(<target> [SHARDS <n>] [LABELS <label>...] [FILTER <filter>] [SUFFIX <suffix>] [SCRUBBED])
 #
-# Makes the tests of a GoogleTest program tests of CTest: each one, or with TESTLOG_TEST_PROGRAMS the program as such.
+# Makes the tests of a GoogleTest program tests of CTest: each one, or with TESTLOG_TEST_PROGRAMS the program as such. They obey
+# the environment, unless SCRUBBED removes the variables that testlog reads.
 
 set(TESTLOG_TEST_OPTIONS "-O0" CACHE STRING "Further compiler options for the sources of tests")
 option(TESTLOG_TEST_PROGRAMS "Run each test program as one CTest test, instead of each test in a process of its own" OFF)
@@ -57,18 +58,24 @@ function(testlog_test_sources name)
 endfunction()
 
 function(testlog_run_tests name)
-  cmake_parse_arguments(ARG "" "SHARDS;FILTER;SUFFIX" "LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SCRUBBED" "SHARDS;FILTER;SUFFIX" "LABELS" ${ARGN})
   if(NOT ARG_FILTER)
     set(ARG_FILTER *)
   endif()
+  set(environment "")
+  set(scrub "")
+  if(ARG_SCRUBBED)
+    set(environment ${TESTLOG_SCRUBBED_ENVIRONMENT})
+    set(scrub "ENVIRONMENT_MODIFICATION \"${environment}\"")
+  endif()
   if(NOT TESTLOG_TEST_PROGRAMS)
     set(list ${name}${ARG_SUFFIX}_TESTS)
-    testlog_discover_tests(${name} TEST_FILTER ${ARG_FILTER} TEST_LIST ${list} DISCOVERY_TIMEOUT 60)
+    # GoogleTest's numbers: values have characters that a list of CMake cannot hold, and the list is used below.
+    testlog_discover_tests(${name} NO_PRETTY_TYPES NO_PRETTY_VALUES TEST_FILTER ${ARG_FILTER} TEST_LIST ${list} DISCOVERY_TIMEOUT 60)
     # gtest_discover_tests() flattens properties that are lists, so they are set by a script that ctest reads after it.
     file(CONFIGURE OUTPUT ${name}${ARG_SUFFIX}_properties.cmake @ONLY CONTENT [[
 if(@list@)
-  set_tests_properties(${@list@} PROPERTIES
-    LABELS "@ARG_LABELS@" ENVIRONMENT_MODIFICATION "@TESTLOG_SCRUBBED_ENVIRONMENT@")
+  set_tests_properties(${@list@} PROPERTIES LABELS "@ARG_LABELS@" @scrub@)
 endif()
 ]])
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}${ARG_SUFFIX}_properties.cmake)
@@ -79,10 +86,10 @@ endif()
   endif()
   foreach(shard RANGE 1 ${ARG_SHARDS})
     math(EXPR index "${shard} - 1")
+    set(of_shard ${environment} GTEST_TOTAL_SHARDS=set:${ARG_SHARDS} GTEST_SHARD_INDEX=set:${index})
     add_test(NAME ${name}${ARG_SUFFIX}.${shard} COMMAND ${name} --gtest_brief=1 --gtest_filter=${ARG_FILTER})
     set_tests_properties(${name}${ARG_SUFFIX}.${shard} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 900
-      ENVIRONMENT_MODIFICATION
-        "${TESTLOG_SCRUBBED_ENVIRONMENT};GTEST_TOTAL_SHARDS=set:${ARG_SHARDS};GTEST_SHARD_INDEX=set:${index}")
+      ENVIRONMENT_MODIFICATION "${of_shard}")
   endforeach()
 endfunction()
 
@@ -100,7 +107,7 @@ function(testlog_unit_test name)
     list(APPEND ARG_LABELS threads)
     add_dependencies(tests_with_threads ${name})
   endif()
-  testlog_run_tests(${name} SHARDS ${ARG_SHARDS} LABELS ${ARG_LABELS})
+  testlog_run_tests(${name} SHARDS ${ARG_SHARDS} LABELS ${ARG_LABELS} SCRUBBED)
 endfunction()
 
 # Every variable that testlog reads, and those of others that change what tests print.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Renews the lists of functions of the stand-ins for NVIDIA's libraries, from the toolkit's headers and from the functions that
-the sources here define: runtime/per_thread_streams.cc, runtime/refused.inc, libcuda/symbols.inc and libcuda/refused.inc.
+"""Writes runtime/per_thread_streams.cc, runtime/refused.inc, libcuda/symbols.inc and libcuda/refused.inc from the toolkit's
+headers, the names.txt and the functions that runtime/*.cc and libcuda/*.cc define. Needs the toolkit's headers.
 
     cuda_cpu/renew_names.py [<include folder of the toolkit>]
 
@@ -38,7 +38,7 @@ def refused(names):
     for name in names:
         reason = next((text for pattern, text in REASONS if re.search(pattern, name)), "")
         rows.append(f'CUDA_CPU_REFUSED({name}, "{reason}")\n')
-    return ("// Functions of NVIDIA's library that are not supported, and why, where there is a particular reason. Written by renew_names.py.\n"
+    return ("// Functions of NVIDIA's library that are not supported, some with a particular reason. Written by renew_names.py.\n"
             + "".join(rows))
 
 
@@ -47,7 +47,7 @@ def argument(parameter):
 
 
 def prototypes(header):
-    """The parameters of each function, as written."""
+    """Returns the parameters of each function, as written."""
     found = {}
     for name, parameters in re.findall(r"^ *extern __host__[^\n(]*\bCUDARTAPI (\w+)\(([^;]*?)\);", header, re.M | re.S):
         found[name] = re.sub(r"__dv\([^)]*\)|\s+", lambda match: " " if match[0].isspace() else "", parameters).strip()
@@ -70,7 +70,7 @@ def renew_runtime():
         else:
             others.append(name)
     (part / "per_thread_streams.cc").write_text(
-        "// The functions that programs call which are compiled with --default-stream per-thread: stream 0 is the thread's own.\n"
+        "// Entry points of programs compiled with --default-stream per-thread: stream 0 is the thread's own.\n"
         "// Written by renew_names.py.\n"
         '#include "cuda_cpu/runtime/runtime.h"\n\nusing cuda_cpu::runtime::PerThreadStreams;\n\n'
         '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of those that are called here\n\nextern "C" {\n\n'
@@ -79,12 +79,12 @@ def renew_runtime():
     print(f"runtime: {len(defined)} defined, {len(per_thread)} for streams of threads, {len(others)} refused")
 
 
-# Of functions that cuda.h replaces by one of another name.
+# The version of functions whose name cuda.h replaces by another.
 SINCE = {"cuGraphInstantiate": 12000}
 
 
 def types(parameters, aliases):
-    """The types of a list of parameters, as text that is the same where they are."""
+    """Returns the types of a list of parameters, as text: equal for equal types."""
     def type_of(parameter):
         words = re.sub(r"\w+$", "", parameter.strip()) if re.search(r"[\s*]\w+$", parameter.strip()) else parameter
         words = re.sub(r"\w+", lambda match: aliases.get(match[0], match[0]), words)
@@ -93,7 +93,7 @@ def types(parameters, aliases):
 
 
 def first_versions():
-    """The version of CUDA in which each function of the driver got the signature that it has in cuda.h."""
+    """Returns the version of CUDA in which each function of the driver got its signature in cuda.h."""
     header = (include / "cuda.h").read_text() + (include / "cudaProfiler.h").read_text()
     aliases = {new: old for old, new in re.findall(r"^ *typedef (\w+_v\d+) (\w+);", header, re.M)}
     declared = {}
@@ -117,7 +117,7 @@ def first_versions():
 
 
 def renames():
-    """What cuda.h replaces the name of a function by."""
+    """Returns the names of functions that cuda.h replaces, with the names that it replaces them by."""
     return dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+)\)? *$", (include / "cuda.h").read_text(), re.M))
 
 

@@ -1,11 +1,13 @@
-// Draws a picture of a terminal for the documentation: `draw_terminal FILE COMMAND` writes an SVG to the standard
-// output, in which COMMAND printed the lines of FILE. Levels and spans are coloured as in a terminal; long lines are
-// wrapped.
+// Draws a picture of a terminal for the documentation: `draw_terminal FILE COMMAND [FIRST LAST]` writes an SVG to the
+// standard output, in which COMMAND printed the lines of FILE, or those from the first that contains FIRST to the next
+// that contains LAST. What the file has as ANSI sequences is drawn in their styles; of a file without any, levels and
+// spans are coloured as in a terminal. Long lines are wrapped.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,7 @@ constexpr double kColumn = 7.225, kRow = 17, kMargin = 12;  // pixels; a monospa
 
 // Text in one style.
 struct Piece {
-  char const* style;
+  std::string style;  // names of CSS classes
   std::string text;
 };
 using Line = std::vector<Piece>;
@@ -57,13 +59,44 @@ Line coloured(std::string_view line) {
                               : initial == "W" ? "warn"
                               : initial == "I" ? "info"
                               : initial == "D" ? "debug"
-                                            : "trace";
+                                               : "trace";
     return {{"dim", std::string(line.substr(0, at))},
             {color, std::string(level)},
             {"spans", std::string(rest.substr(0, spans))},
             {"", std::string(rest.substr(spans))}};
   }
   return {{"", std::string(line)}};
+}
+
+// The classes that a sequence `ESC [ numbers m` leaves, after those of the text before it.
+std::string style_after(std::string_view numbers, std::string style) {
+  static constexpr char const* kColors[] = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"};
+  std::istringstream in{std::string(numbers.empty() ? "0" : numbers)};
+  auto const add = [&style](char const* name) { style += (style.empty() ? "" : " ") + std::string(name); };
+  for (std::string number; std::getline(in, number, ';');) {
+    int const code = std::stoi(number);
+    if (code == 0) style.clear();
+    if (code == 1) add("bold");
+    if (code == 2) add("dim");
+    if (code == 3) add("italic");
+    if (code >= 30 && code <= 37) add(kColors[code - 30]);
+  }
+  return style;
+}
+
+// A line with ANSI sequences.
+Line styled(std::string_view line) {
+  Line pieces;
+  std::string style;
+  while (!line.empty()) {
+    std::size_t const escape = line.find("\x1b[");
+    if (escape != 0) pieces.push_back({style, std::string(line.substr(0, escape))});
+    if (escape == line.npos) break;
+    std::size_t const end = line.find('m', escape);
+    style = style_after(line.substr(escape + 2, end - escape - 2), style);
+    line.remove_prefix(end == line.npos ? line.size() : end + 1);
+  }
+  return pieces;
 }
 
 // Wraps a line at the width of the terminal.
@@ -84,12 +117,20 @@ std::vector<Line> wrapped(Line const& line) {
 }
 
 void draw(std::vector<Line> const& rows) {
-  double const width = kColumns * kColumn + 2 * kMargin, height = static_cast<double>(rows.size()) * kRow + 2 * kMargin;
+  std::size_t longest = 0;
+  for (Line const& row : rows) {
+    std::size_t size = 0;
+    for (Piece const& piece : row) size += columns(piece.text);
+    longest = std::max(longest, size);
+  }
+  double const width = static_cast<double>(longest) * kColumn + 2 * kMargin;
+  double const height = static_cast<double>(rows.size()) * kRow + 2 * kMargin;
   std::printf(R"(<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g">
 <style>
 text { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; fill: #d6d6d0; white-space: pre; }
 .dim { fill: #8a8a84; } .error { fill: #ff7b72; } .warn { fill: #e3b341; } .info { fill: #7ee787; } .debug { fill: #79c0ff; }
-.trace { fill: #d2a8ff; } .spans { fill: #ffffff; font-weight: bold; }
+.trace { fill: #d2a8ff; } .spans { fill: #ffffff; font-weight: bold; } .bold { font-weight: bold; } .italic { font-style: italic; }
+.red { fill: #ff7b72; } .green { fill: #7ee787; } .yellow { fill: #e3b341; } .blue { fill: #79c0ff; } .magenta { fill: #d2a8ff; }
 </style>
 <rect fill="#1d1f21" width="%g" height="%g" rx="6"/>
 )",
@@ -103,7 +144,7 @@ text { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; fill: #d6d6d0; wh
       if (piece.text.find_first_not_of(' ') != std::string::npos) {
         std::printf(R"(<text class="%s" x="%g" y="%g" textLength="%g" xml:space="preserve">%s</text>)"
                     "\n",
-                    piece.style, kMargin + static_cast<double>(column) * kColumn, y,
+                    piece.style.c_str(), kMargin + static_cast<double>(column) * kColumn, y,
                     static_cast<double>(size) * kColumn, escaped(piece.text).c_str());
       }
       column += size;
@@ -116,12 +157,19 @@ text { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; fill: #d6d6d0; wh
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 5) return 2;
   std::ifstream file(argv[1]);
   if (!file) return std::fprintf(stderr, "cannot read %s\n", argv[1]), 1;
   std::vector<Line> rows{{{"dim", "$ "}, {"", argv[2]}}};
-  for (std::string line; std::getline(file, line);) {
-    std::vector<Line> const more = wrapped(coloured(line));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (argc == 5) {
+    std::size_t const first = text.rfind('\n', text.find(argv[3])) + 1;
+    text = text.substr(first, text.find('\n', text.find(argv[4], first)) - first);
+  }
+  bool const has_styles = text.find('\x1b') != text.npos;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<Line> const more = wrapped(has_styles ? styled(line) : coloured(line));
     rows.insert(rows.end(), more.begin(), more.end());
   }
   draw(rows);

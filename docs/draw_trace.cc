@@ -1,5 +1,6 @@
-// Draws a Chrome trace for the documentation, as SVG on standard output: a row for each level of nested spans of each thread, a
-// bar for each span, a diamond for each event. Accepts only traces of ChromeStyle::threaded in which every end has a beginning.
+// Draws a Chrome trace for the documentation, as SVG on standard output: a row for each level of nested spans of each
+// thread, a bar for each span, a diamond for each event. Accepts only traces of ChromeStyle::threaded in which every
+// end has a beginning.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -136,8 +137,9 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
       std::printf(R"(<svg class="bar" x="%.1f" y="%g" width="%.1f" height="%g"><title>%s: %.3f ms</title>)"
                   R"(<rect fill="%s" width="100%%" height="100%%"/><text x="4" y="13">%s</text></svg>)"
                   "\n",
-                  x(begin_us), y + static_cast<double>(bar.depth) * kRow, std::max(1.0, x(bar.end_us) - x(begin_us) - 0.7), kRow - 2,
-                  escaped(name).c_str(), (bar.end_us - begin_us) / 1000, kColors[color % std::size(kColors)],
+                  x(begin_us), y + static_cast<double>(bar.depth) * kRow,
+                  std::max(1.0, x(bar.end_us) - x(begin_us) - 0.7), kRow - 2, escaped(name).c_str(),
+                  (bar.end_us - begin_us) / 1000, kColors[color % std::size(kColors)],
                   escaped(name + arguments(*bar.begin)).c_str());
     }
     for (Json const* const event : thread.events) {

@@ -1,5 +1,5 @@
-// A Chrome trace of all threads: with --tracing a file for chrome://tracing or ui.perfetto.dev, otherwise its text on the
-// standard output.
+// Writes a Chrome trace of all threads: with --tracing a file for chrome://tracing or ui.perfetto.dev, otherwise its
+// text to the standard output.
 #include <chrono>
 #include <thread>
 #include <tuple>

@@ -14,32 +14,32 @@
 
 namespace examples {
 
-/// Whether the clocks advance in work_for() only, so that a test can compare times.
+/// True if the clocks advance in work_for() only, so that a test can compare times.
 inline bool const is_time_simulated = [] {
   if (std::getenv("EXAMPLE_SIMULATED_TIME") == nullptr) return false;
   tracing::internal::simulate_time(1'767'916'569'977'977'000);
   return true;
 }();
 
-/// Hard work. With simulated time, records of different threads are in order only if there is some in between.
+/// Works hard. With simulated time, records of different threads are ordered only by the work between them.
 inline void work_for(std::chrono::nanoseconds duration) {
   if (!is_time_simulated) return std::this_thread::sleep_for(duration);
   auto const passed = static_cast<std::uint64_t>(duration.count());
   tracing::internal::simulate_time(tracing::internal::simulated_ns + passed);
 }
 
-/// A writer to the standard output.
+/// Returns a writer to the standard output.
 inline tracing::WriterPtr standard_output() { return tracing::to_sink(tracing::FdSink::duplicate_of(1)); }
 
-/// As a program sets itself up; without variables it prints everything to the standard output.
+/// Sets tracing up as a program does; without variables it prints everything to the standard output.
 inline tracing::EnvGuard init(tracing::EnvOptions defaults = {}, tracing::RegistryBuilder builder = {}) {
   if (defaults.filter == tracing::EnvOptions().filter) defaults.filter = "trace";
   defaults.output = "stdout";
   return tracing::init_from_env(std::move(defaults), std::move(builder));
 }
 
-/// With `--tracing` a layer that writes a Chrome trace, trace-<microseconds since 1970>.json, and the guard that
-/// completes it; without it null, which a registry ignores.
+/// With `--tracing` returns a layer that writes a Chrome trace, trace-<microseconds since 1970>.json, and the guard
+/// that completes the trace; otherwise returns null, which a registry ignores.
 inline std::pair<std::unique_ptr<tracing::Layer>, tracing::ChromeGuard> trace_if_asked(int argc, char** argv) {
   if (argc < 2 || argv[1] != std::string_view("--tracing")) return {};
   auto made = tracing::chrome_layer();

@@ -13,7 +13,7 @@
 
 namespace loader {
 
-// An ordinary coroutine task, apart from the line with traced_promise.
+// An ordinary coroutine task, except for the line with traced_promise.
 class Task {
  public:
   struct Promise {
@@ -43,7 +43,7 @@ class Task {
     if (handle_) handle_.destroy();
   }
 
-  std::coroutine_handle<promise_type> handle() const { return handle_; }  // required by tracing::instrument()
+  std::coroutine_handle<promise_type> handle() const { return handle_; }  // needed by tracing::instrument()
 
   bool await_ready() const noexcept { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {

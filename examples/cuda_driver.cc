@@ -10,7 +10,7 @@
 
 namespace images {
 
-// values[i] *= factor, as NVRTC compiles it, without a check that i is within bounds.
+// Computes values[i] *= factor, as NVRTC compiles it, without a check that i is within bounds.
 constexpr char kScale[] = R"(
 .version 7.8
 .target sm_75
@@ -55,7 +55,8 @@ class Scaler {
     auto const blocks = static_cast<unsigned>((values.size() + threads - 1) / threads);
     void* parameters[] = {&memory, &factor};
     driver_.launch_kernel(scale_, {blocks}, {threads}, 0, nullptr, parameters);
-    return driver_.memcpy_dtoh(values.data(), memory, bytes) == CUDA_SUCCESS && driver_.mem_free(memory) == CUDA_SUCCESS;
+    return driver_.memcpy_dtoh(values.data(), memory, bytes) == CUDA_SUCCESS &&
+           driver_.mem_free(memory) == CUDA_SUCCESS;
   }
 
  private:

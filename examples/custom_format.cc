@@ -1,4 +1,4 @@
-// A custom format for events, one for fields, and a custom timer.
+// A custom format for events, another for fields, and a custom timer.
 #include <string_view>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace {
 
 using tracing::EventView, tracing::FieldValues, tracing::TextBuffer, tracing::TextStyle;
 
-// `INFO  reading rows=3`
+// Appends `INFO  reading rows=3`.
 bool append_line(TextBuffer& out, EventView const& event) {
   std::string_view const level = tracing::name(event.metadata.level());
   out.append(level);
@@ -20,7 +20,7 @@ bool append_line(TextBuffer& out, EventView const& event) {
   return true;
 }
 
-// `reading; rows -> 3`, inside the other formats.
+// Appends `reading; rows -> 3`, inside the other formats.
 void append_fields(TextBuffer& out, FieldValues const& fields, TextStyle style) {
   char const* separator = "";
   for (std::size_t i = 0; i < fields.size(); ++i) {

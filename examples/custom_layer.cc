@@ -9,7 +9,7 @@
 // Layers are called from any thread: data that they keep with a span needs a lock or atomics.
 class EventCounter final : public tracing::Layer {
  public:
-  // The registry makes no other calls.
+  // The registry makes only these calls.
   tracing::Hooks hooks() const noexcept override {
     return tracing::Hooks::new_span | tracing::Hooks::event | tracing::Hooks::close;
   }

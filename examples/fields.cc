@@ -20,9 +20,9 @@ struct Grid {
 void names() {
   Grid const grid;
   Grid const* p = &grid;
-  TRACE_VALUES(info, grid.x, p->y);                              // named by their own text
-  TRACE_VALUES(info, tracing::kv("cells", grid.x * grid.y));     // any other expression needs a name
-  TRACE_INFO("grid of {columns}", tracing::kv("columns", grid.x));  // used by the message, and a field as well
+  TRACE_VALUES(info, grid.x, p->y);                                 // named by their own text
+  TRACE_VALUES(info, tracing::kv("cells", grid.x * grid.y));        // any other expression needs a name
+  TRACE_INFO("grid of {columns}", tracing::kv("columns", grid.x));  // used by the message, and also a field
 }
 
 void numbers_and_text() {

@@ -1,4 +1,4 @@
-// A filter in the syntax of TRACE_FILTER: levels by target, and everything inside of one span.
+// A filter in the syntax of TRACE_FILTER: levels by target, and everything inside one span.
 #include <tracing_core/tracing.h>
 
 #include "collect.h"
@@ -19,7 +19,7 @@ void launch(int stream) {
 }  // namespace app::gpu
 
 int main() {
-  // Warnings of all targets, app::net from debug on, and everything inside of launches with stream 7.
+  // Selects warnings of all targets, app::net from debug on, and everything inside launches with stream 7.
   auto const tracing_guard = examples::init({.filter = "warn,app::net=debug,[launch{stream=7}]=trace"});
   app::net::send(100);
   app::gpu::launch(1);

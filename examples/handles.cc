@@ -31,7 +31,7 @@ void handle(int id) {
 void causes() {
   tracing::Span const first = TRACE_MAKE_SPAN(info, "produce");
   tracing::Span const second = TRACE_MAKE_SPAN(info, "consume", tracing::parent(nullptr));
-  second.follows_from(first);  // related, but not inside of it
+  second.follows_from(first);  // related, but not inside it
   TRACE_INFO("below an explicit parent", tracing::parent(second));
 
   tracing::Span const none = tracing::Span::none();

@@ -29,8 +29,8 @@ int main() {
                 tracing::to_filter(LevelFilter::info))
           .with(tracing::print_layer({.format = {.kind = FormatKind::compact}, .writer = examples::standard_output()}),
                 std::move(not_hashing))
-          .with(tracing::print_layer({.format = {.kind = FormatKind::json, .current_span = false},
-                                      .writer = examples::standard_output()}))
+          .with(tracing::print_layer(
+              {.format = {.kind = FormatKind::json, .current_span = false}, .writer = examples::standard_output()}))
           .build());
   store::save("alpha");
 }

@@ -1,5 +1,5 @@
-// Lines are written by a thread of their own, so that the traced code does not wait for a slow file or terminal. Lines
-// that do not fit into the queue are dropped and counted, and the output says how many.
+// A separate thread writes the lines, so that the traced code does not wait for a slow file or terminal. Lines that do
+// not fit into the queue are dropped and counted, and the output says how many.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>

@@ -25,8 +25,8 @@ void execute(int instructions) {
 
 int main(int argc, char** argv) {
   auto [chrome, chrome_guard] = examples::trace_if_asked(argc, argv);
-  auto const tracing_guard = examples::init({.perf = {.report = true, .summary = true}},
-                                            tracing::RegistryBuilder().with(std::move(chrome)));
+  auto const tracing_guard =
+      examples::init({.perf = {.report = true, .summary = true}}, tracing::RegistryBuilder().with(std::move(chrome)));
   TRACE_SPAN(info, "launch", tracing::kv("stream", 7));
   machine::execute(3);
 }

@@ -1,5 +1,5 @@
-// A profile of a training loop, for ui.perfetto.dev and TensorBoard, and what a part of it takes: a thread reads
-// batches, and a device says afterwards when it ran which kernel.
+// A profile of a training loop, for ui.perfetto.dev and TensorBoard, and the times of a part of it: a thread reads
+// batches, and a device reports afterwards when it ran which kernel.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace train {
 
 constexpr int kSteps = 2;
 
-// Stands in for the driver of a device. Launches and kernels are spans with these names and targets, kernels on the track of
-// their stream.
+// Stands in for the driver of a device. Launches and kernels are spans with these names and targets, kernels on the
+// track of their stream.
 class Device {
  public:
   void launch(std::string const& kernel, std::chrono::nanoseconds duration) {
@@ -62,7 +62,7 @@ class Device {
   std::vector<Run> runs_;
 };
 
-// Reads batches on a thread of its own.
+// Reads batches on a separate thread.
 class Loader {
  public:
   void next_batch() {
@@ -122,8 +122,8 @@ int main(int argc, char** argv) {
   std::string const dir = argc > 1 ? argv[1] : "profiles";
   train::Device device;
   tracing::ProfileResult profile;
-  double const loss = tracing::with_profiler(dir, [&] { return train::epoch(device); },
-                                             {.run = "example", .host_name = "machine", .print = false}, &profile);
+  double const loss = tracing::with_profiler(
+      dir, [&] { return train::epoch(device); }, {.run = "example", .host_name = "machine", .print = false}, &profile);
   std::printf("loss %.2f\n", loss);
   if (!profile.ok()) std::printf("%s\n", profile.error.c_str());
   std::printf("wrote %zu files to %s/plugins/profile/example\n", profile.files.size(), dir.c_str());

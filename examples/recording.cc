@@ -1,4 +1,4 @@
-// A recording of two threads: written by a layer, and read by read_recording.py or `testlog show`.
+// A recording of two threads. A layer writes it; read_recording.py or `testlog show` reads it.
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
     TRACE_SPAN(info, "serve", tracing::kv("port", 8080));
     examples::work_for(1ms);
     TRACE_INFO("ready");
-    auto request = TRACE_MAKE_SPAN(info, "request", tracing::kv("path", "/orders"), tracing::kv("status", tracing::empty));
+    auto request =
+        TRACE_MAKE_SPAN(info, "request", tracing::kv("path", "/orders"), tracing::kv("status", tracing::empty));
     std::thread(shop::serve, 7, std::cref(request)).join();
     examples::work_for(1ms);
     TRACE_VALUES(trace, tracing::kv("load", 0.25), tracing::kv("note", "two\nlines"));

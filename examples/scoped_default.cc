@@ -1,5 +1,5 @@
-// Records of one thread go to another subscriber for the length of a scope, for instance in tests that do not use
-// testlog.
+// In a scope, the records of one thread go to another subscriber. A test that does not use testlog can check its
+// records in this way.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Events for the life of spans; the last one has the time that threads spent inside the span and the rest of its
-// lifetime.
+// Prints events for the life of spans; the last event has the time that threads spent inside the span and the rest of
+// its lifetime.
 #include <chrono>
 
 #include <tracing_core/tracing.h>
@@ -11,8 +11,7 @@ using namespace std::chrono_literals;
 int main() {
   tracing::set_global_default(
       tracing::RegistryBuilder()
-          .with(tracing::print_layer(
-              {.span_events = tracing::SpanEvents::full, .writer = examples::standard_output()}))
+          .with(tracing::print_layer({.span_events = tracing::SpanEvents::full, .writer = examples::standard_output()}))
           .build());
   auto const outer = TRACE_MAKE_SPAN(info, "outer");
   examples::work_for(731us);

@@ -5,14 +5,15 @@
 
 #include "testlog/records.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 namespace internal {
 
 using AllowedEvents = testing::Matcher<Record const&>;
 
 }  // namespace internal
 
-/// While it exists, events that match do not fail a test by `.fail_on` or TRACE_FAIL_ON, on whatever thread they happen:
+/// While it exists, events that match do not fail a test by `.fail_on` or TRACE_FAIL_ON, on whatever thread they
+/// happen:
 ///
 ///     testlog::AllowEvents allow(Event(HasTarget("gpu"), HasMessage(HasSubstr("is slow"))));
 ///
@@ -28,4 +29,4 @@ class [[nodiscard]] AllowEvents {
   internal::AllowedEvents const matcher_;
 };
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

@@ -2,9 +2,12 @@
 
 #include <array>
 #include <charconv>
+#include <string_view>
 #include <system_error>
 
-namespace testlog::inline v1 {
+#include "tracing_core/model/text_escape.h"
+
+namespace testlog { inline namespace v1 {
 namespace {
 
 using tracing::EnvOptions;
@@ -22,24 +25,19 @@ void parse_capture(EnvOptions& options, VariableInput const& input) {
   if (!environment.capture_off) environment.capture = input.value;
 }
 
-// Seconds, such as 2.5; or off.
+// Reads seconds, such as 2.5, or `off`.
 template <auto kMember>
 void parse_seconds(EnvOptions& options, VariableInput const& input) {
-  constexpr double kMax = 1e9;
-  double seconds = 0;
-  char const* const last = input.value.data() + input.value.size();
-  auto const [end, error] = std::from_chars(input.value.data(), last, seconds, std::chars_format::fixed);
-  bool const is_number = error == std::errc() && end == last && seconds >= 0 && seconds <= kMax;
-  if (!is_number && input.value != "off") return input.reject(input.value, "not a valid time");
-  tracing::internal::member_of<kMember>(options) = static_cast<std::uint64_t>(seconds * 1e9);
+  if (auto const ns = input.read_seconds()) tracing::internal::member_of<kMember>(options) = *ns;
 }
 
-void parse_report_lines(EnvOptions& options, VariableInput const& input) {
+template <auto kMember>
+void parse_number(EnvOptions& options, VariableInput const& input) {
   std::uint64_t number = 0;
   auto const [end, error] = std::from_chars(input.value.data(), input.value.data() + input.value.size(), number);
   if (error != std::errc() || end != input.value.data() + input.value.size())
     return input.reject(input.value, "not a valid number");
-  static_cast<Environment&>(options).report_lines = number;
+  tracing::internal::member_of<kMember>(options) = number;
 }
 
 constexpr std::array kVariables{
@@ -53,6 +51,35 @@ constexpr std::array kProfileSettings{
     tracing::internal::ProfileSetting{"ci", "TRACE_SHOW", "failed"},
 };
 
+// TRACE_SHOW=failed of a profile would leave TRACE_FILTER without any effect, so it yields to a filter. Reports other
+// variables whose output it hides.
+void settle_show(Environment& environment, char const* (*get)(char const* name), std::string& reports) {
+  auto const is_set_to = [get](char const* variable, std::string_view value) {
+    char const* const set = get(variable);
+    return set != nullptr && set == value;
+  };
+  if (environment.show != Show::failed || is_set_to("TRACE_SHOW", "failed")) return;
+  if (environment.filter_is_set) {
+    environment.show = Show::live;
+    return;
+  }
+  tracing::InlineTextBuffer<256> hidden;
+  auto const add = [&](bool is_hidden, char const* variable) {
+    if (!is_hidden) return;
+    if (!hidden.empty()) hidden.append(", ");
+    hidden.append(variable);
+    hidden.append("=");
+    tracing::append_sanitized_in_line(hidden, get(variable));
+  };
+  add(environment.span_events != tracing::SpanEvents::none, "TRACE_SPAN_EVENTS");
+  add(environment.perf.report, "TRACE_PERF");
+  add(environment.output != "stderr" && environment.output != "stdout", "TRACE_OUTPUT");
+  if (hidden.empty()) return;
+  reports.append("testlog: ").append(hidden.view()).append(": tests that pass show no records, since ");
+  reports.append(is_set_to("TRACE_PROFILE", "ci") ? "TRACE_PROFILE=ci sets" : "CI is set, which implies");
+  reports.append(" TRACE_SHOW=failed; TRACE_SHOW=live shows them\n");
+}
+
 }  // namespace
 
 tracing::internal::VariableTable test_variables() noexcept { return {kVariables, kProfileSettings}; }
@@ -61,7 +88,8 @@ Environment read_environment(char const* (*get)(char const* name), std::string& 
   Environment environment;
   tracing::internal::read_variables({tracing::internal::common_variables(), test_variables()}, get, environment,
                                     reports);
+  settle_show(environment, get, reports);
   return environment;
 }
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

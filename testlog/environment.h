@@ -9,7 +9,7 @@
 #include "tracing_core/environment/output.h"
 #include "tracing_core/environment/variables.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 using tracing::ThreadLabels;
 using tracing::internal::Output;
@@ -23,21 +23,21 @@ enum class Show : std::uint8_t {
   all,     ///< every test, at its end
   none,    ///< nothing
 };
-/// What testlog::cuda does after each test.
+/// Says what testlog::cuda does after each test.
 enum class DeviceCheck : std::uint8_t {
   on,    ///< checks the devices; the first test that broke one fails
-  stop,  ///< the same, and no test runs after that one
+  stop,  ///< checks as `on` does, and runs no test after a test that broke a device
   off,   ///< nothing
 };
 
-/// Which recordings stay when the program ends.
+/// Says which recordings stay when the program ends.
 enum class RecordKeep : std::uint8_t {
-  failed,    ///< those of processes in which a test failed, or which did not end by themselves
+  failed,  ///< of processes in which a test failed, or that did not end by themselves
   all,
-  automatic  ///< not a value of the variable: by where the file is
+  automatic  ///< not a value of the variable: depends on the variable that named the file
 };
 
-/// The settings of a process. Directives are kept as text, of which at least one directive is valid.
+/// The settings of a process. Directives are kept as text in which at least one directive is valid.
 struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
   std::string capture = "trace";                             ///< TRACE_CAPTURE, unless it selects nothing
@@ -46,6 +46,7 @@ struct Environment : tracing::EnvOptions {
   std::uint64_t hang_after_default_ns = 0;                   ///< TRACE_HANG_AFTER_DEFAULT; 0: none
   std::uint64_t long_after_ns = 0;                           ///< TRACE_LONG_AFTER; 0: off
   std::uint64_t report_lines = 200;                          ///< TRACE_REPORT_LINES; zero: all
+  std::uint64_t equal_lines = 5;                             ///< TRACE_EQUAL_LINES; zero: all
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
   RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP
   tracing::LevelFilter fail_on = tracing::LevelFilter::off;  ///< TRACE_FAIL_ON
@@ -59,4 +60,4 @@ tracing::internal::VariableTable test_variables() noexcept;
 /// Reads all variables by `get`, as tracing::internal::read_variables() does.
 Environment read_environment(char const* (*get)(char const* name), std::string& reports);
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

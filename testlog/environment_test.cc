@@ -8,8 +8,7 @@
 #include <sstream>
 #include <vector>
 
-namespace testlog {
-namespace {
+namespace testlog { namespace {
 
 using tracing::PerfSettings;
 using tracing::TimeStyle;
@@ -195,11 +194,11 @@ TEST(Environment, PerfTakesWordsAndDirectives) {
     bool report, summary;
     char const* directives;
   };
-  for (Row const& row :
-       {Row{"off", false, false, "debug"}, Row{"on", true, false, "debug"}, Row{" summary ", false, true, "debug"},
-        Row{"on,summary", true, true, "debug"}, Row{"trace", true, false, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
-        Row{"summary, gpu=debug,[a{b=1,c=2}]=trace", false, true, "gpu=debug,[a{b=1,c=2}]=trace"},
-        Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"info", true, false, "info"}}) {
+  for (Row const& row : {Row{"off", false, false, "debug"}, Row{"on", true, false, "debug"},
+                         Row{" summary ", false, true, "debug"}, Row{"on,summary", true, true, "debug"},
+                         Row{"trace", true, false, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
+                         Row{"summary, gpu=debug,[a{b=1,c=2}]=trace", false, true, "gpu=debug,[a{b=1,c=2}]=trace"},
+                         Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"info", true, false, "info"}}) {
     PerfSettings const perf = read({{"TRACE_PERF", row.text}}).perf;
     EXPECT_EQ(perf.report, row.report) << row.text;
     EXPECT_EQ(perf.summary, row.summary) << row.text;
@@ -207,7 +206,7 @@ TEST(Environment, PerfTakesWordsAndDirectives) {
   }
 }
 
-// The value of TRACE_PERF that means these settings.
+// Returns the value of TRACE_PERF that means these settings.
 std::string to_string(PerfSettings const& settings) {
   std::string out = settings.report ? "on" : "";
   if (settings.summary) out += out.empty() ? "summary" : ",summary";
@@ -266,7 +265,7 @@ TEST(Profile, SetsTheVariablesOfItsTable) {
   Environment const performance = read({{"TRACE_PROFILE", "performance"}});
   EXPECT_TRUE(performance.perf.report && performance.perf.summary);
   EXPECT_EQ(performance.format, tracing::FormatKind::json);
-  EXPECT_EQ(performance.span_events, tracing::SpanEvents::close);
+  EXPECT_EQ(performance.span_events, tracing::SpanEvents::none);  // one line for each perf span
   EXPECT_EQ(read({{"TRACE_PROFILE", "local"}}).format, tracing::FormatKind::pretty);
 }
 
@@ -297,6 +296,64 @@ TEST(Profile, HoldsForVariablesWithBadValues) {
   EXPECT_EQ(read({{"TRACE_FORMAT", "ful"}, {"TRACE_PROFILE", "local"}}).format, tracing::FormatKind::pretty);
 }
 
+TEST(Profile, ShowsWhatTheFilterSelects) {
+  for (std::string const profile : {"", "ci"}) {
+    std::map<std::string, std::string, std::less<>> const ci{{"CI", "true"}, {"TRACE_PROFILE", profile}};
+    auto const with = [&ci](std::map<std::string, std::string, std::less<>> more) {
+      more.insert(ci.begin(), ci.end());
+      return more;
+    };
+    EXPECT_EQ(read(with({{"TRACE_FILTER", "trace"}})).show, Show::live);
+    EXPECT_EQ(read(with({{"TRACE_FILTER", "trace"}, {"TRACE_SHOW", "failed"}})).show, Show::failed);
+    EXPECT_EQ(read(with({{"TRACE_FILTER", "trace"}, {"TRACE_SHOW", "all"}})).show, Show::all);
+    EXPECT_EQ(read(with({{"TRACE_FILTER", "a=wrong"}})).show, Show::failed);
+    EXPECT_EQ(read(with({{"TRACE_FILTER", "help"}})).show, Show::failed);
+    EXPECT_EQ(reports_of(with({{"TRACE_FILTER", "trace"}, {"TRACE_SPAN_EVENTS", "close"}})), "");
+  }
+}
+
+TEST(Profile, ReportsVariablesOfWhichItHidesSomething) {
+  EXPECT_EQ(
+      reports_of({{"CI", "true"}, {"TRACE_SPAN_EVENTS", "close"}, {"TRACE_PERF", "on"}, {"TRACE_OUTPUT", "run.log"}}),
+      "testlog: TRACE_SPAN_EVENTS=close, TRACE_PERF=on, TRACE_OUTPUT=run.log: tests that pass show no records, since "
+      "CI is set, "
+      "which implies TRACE_SHOW=failed; TRACE_SHOW=live shows them\n");
+  EXPECT_EQ(
+      reports_of({{"TRACE_PROFILE", "ci"}, {"TRACE_PERF", "gpu=debug"}}),
+      "testlog: TRACE_PERF=gpu=debug: tests that pass show no records, since TRACE_PROFILE=ci sets TRACE_SHOW=failed; "
+      "TRACE_SHOW=live shows them\n");
+  EXPECT_EQ(
+      reports_of({{"TRACE_PROFILE", "ci"}, {"TRACE_OUTPUT", "a\nb"}}),
+      "testlog: TRACE_OUTPUT=a\\nb: tests that pass show no records, since TRACE_PROFILE=ci sets TRACE_SHOW=failed; "
+      "TRACE_SHOW=live shows them\n");
+  EXPECT_EQ(reports_of({{"CI", "true"}, {"TRACE_PERF", "on"}, {"TRACE_SHOW", "failed"}}), "");
+  EXPECT_EQ(reports_of({{"CI", "true"}, {"TRACE_PERF", "on"}, {"TRACE_PROFILE", "local"}}), "");
+  EXPECT_EQ(reports_of(
+                {{"CI", "true"}, {"TRACE_SPAN_EVENTS", "none"}, {"TRACE_PERF", "summary"}, {"TRACE_OUTPUT", "stdout"}}),
+            "");
+  EXPECT_EQ(reports_of({{"CI", "true"}, {"TRACE_FORMAT", "json"}, {"TRACE_TIME", "none"}, {"TRACE_CHROME", "x"}}), "");
+}
+
+TEST(Profile, LeavesColoursToTheVariableThatForcesThem) {
+  auto const is_coloured = [](std::map<std::string, std::string, std::less<>> const& values) {
+    return tracing::internal::use_color(read(values), true);
+  };
+  EXPECT_FALSE(is_coloured({{"CI", "true"}}));
+  EXPECT_TRUE(is_coloured({{"CI", "true"}, {"CLICOLOR_FORCE", "1"}}));
+  EXPECT_FALSE(is_coloured({{"CI", "true"}, {"CLICOLOR_FORCE", "0"}}));
+  EXPECT_FALSE(is_coloured({{"CI", "true"}, {"CLICOLOR_FORCE", "1"}, {"TRACE_COLOR", "never"}}));
+  EXPECT_FALSE(is_coloured({{"CI", "true"}, {"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}}));
+}
+
+TEST(Profile, NamedLikeAFileIsAnsweredWithTheVariablesThatWriteFiles) {
+  for (std::string const value : {"./logs", "/tmp/run.xplane.pb", "logs", "on", "1"}) {
+    EXPECT_EQ(reports_of({{"TRACE_PROFILE", value}}),
+              "testlog: TRACE_PROFILE=" + value +
+                  ": unknown value; expected one of local, ci, performance; TRACE_PERFETTO, "
+                  "TRACE_XPLANE and TRACE_CHROME write profiles to files\n");
+  }
+}
+
 TEST(Profile, TableEqualsTheDocumentation) {
   std::string expected = "| profile | sets |\n|---|---|\n";
   for (std::string const name : {"local", "ci", "performance"}) {
@@ -311,5 +368,4 @@ TEST(Profile, TableEqualsTheDocumentation) {
   EXPECT_NE(environment_page().find(expected), std::string::npos) << "docs/environment.md should have\n" << expected;
 }
 
-}  // namespace
-}  // namespace testlog
+}}  // namespace testlog

@@ -9,18 +9,20 @@
 #include <string_view>
 #include <utility>
 
-#include "testlog/crash.h"
-#include "testlog/failure_report.h"
-#include "testlog/hang.h"
+#include "testlog/capture/unwound_path.h"
+#include "testlog/report/failure_report.h"
+#include "testlog/report/test_properties.h"
+#include "testlog/run/crash.h"
+#include "testlog/run/hang.h"
 #include "testlog/session.h"
 #include "testlog/settings.h"
-#include "testlog/unwound_path.h"
 #include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
+#include "tracing_core/internal/short_text.h"
 #include "tracing_core/internal/thread_info.h"
 
-namespace testlog::inline v1::internal {
+namespace testlog { inline namespace v1 { namespace internal {
 namespace {
 
 using testing::TestInfo;
@@ -41,7 +43,7 @@ std::string current_path() {
 }
 
 Place place_of(TestPartResult const& failure) {
-  // Of all failures, GoogleTest reports exceptions alone without a place in the source.
+  // Exceptions are the only failures that GoogleTest reports without a place in the source.
   bool const is_exception = failure.file_name() == nullptr;
   if (is_exception && !unwound_path().empty()) return {"thrown in", std::string(unwound_path())};
   return {"in", current_path()};
@@ -56,7 +58,7 @@ std::string headline_of(TestInfo const& test) {
 
 using tracing::internal::Unmatched;
 
-// Of TRACE_FILTER, of the running test's own filter and of TRACE_CAPTURE.
+// Reports the directives of TRACE_FILTER or of the test's own filter, and of TRACE_CAPTURE, that matched nothing.
 void report_unmatched(Session& session, Unmatched which) {
   if (session.is_mute()) return;
   auto const report = [&](char const* origin, tracing::EnvFilter const& filter) {
@@ -76,12 +78,12 @@ void report_unmatched(Session& session, Unmatched which) {
 class Recorder final : public testing::EmptyTestEventListener {
  public:
   explicit Recorder(Session& session)
-      : session_(session), unreported_(session.capture().unreported()), report_(session) {}
+      : session_(session), unreported_(session.capture().unreported()), report_(session.report_parts()) {}
 
   void OnTestProgramStart(UnitTest const&) override {
     runs_ = true;
     session_.recording_file().begin_run();
-    install_crash_handlers(session_);
+    install_crash_handlers(session_.report_parts());
     install_hang_handlers();
     report_exit_of_process();
     attach_loggers();
@@ -100,9 +102,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   void OnEnvironmentsSetUpStart(UnitTest const&) override {
     unreported_.begin(UnreportedRecords::of_environments, unreported_.first_of_tests());
   }
-  void OnEnvironmentsSetUpEnd(UnitTest const&) override {
-    unreported_.end(UnreportedRecords::of_environments, now());
-  }
+  void OnEnvironmentsSetUpEnd(UnitTest const&) override { unreported_.end(UnreportedRecords::of_environments, now()); }
   void OnTestSuiteStart(TestSuite const& suite) override {
     begin_phase(Phase::set_up_of_suite, suite.name());
     unreported_.begin(UnreportedRecords::of_suite, now());
@@ -112,43 +112,54 @@ class Recorder final : public testing::EmptyTestEventListener {
     unreported_.end(UnreportedRecords::of_suite, now());
     test_ = &test;
     begin_phase(Phase::test, name_of(test).c_str());
-    path_recorded_ = false;
+    path_.clear();
     forget_unwound();
-    session_.begin_test(name_of(test),
-                        settings_of(test.test_suite_name(), test.name(), test.type_param() != nullptr));
+    session_.begin_test(name_of(test), settings_of(test.test_suite_name(), test.name(), test.type_param() != nullptr));
     if (run_records_ != nullptr) run_records_->begin_test(name_of(test), test);
-    attach_loggers();  // those that were registered since
+    attach_loggers();  // loggers that were registered since
   }
 
   void OnTestPartResult(TestPartResult const& result) override {
     if (run_records_ != nullptr) run_records_->part_result(running_test(), result);
     if (!result.failed()) return;
     has_failed_ = true;
+    finish_equal_lines();
+    session_.death_tests().collect();  // what the child of this death test left, before another child takes its place
     Place const place = place_of(result);
     report_.note(result, place.path);
     if (!place.path.empty()) {
       if (!session_.is_mute()) print_place(place);
-      if (!path_recorded_) testing::Test::RecordProperty("trace_span_path", place.path);
-      path_recorded_ = true;
+      if (path_.empty() && test_ == nullptr) testing::Test::RecordProperty("trace_span_path", place.path);
+      if (path_.empty()) path_ = place.path;
     }
     bool const ends_here = GTEST_FLAG_GET(break_on_failure) || GTEST_FLAG_GET(throw_on_failure);
     if (test_ == nullptr) report_.print_unreported("a failure outside any test");
-    if (test_ != nullptr && ends_here) report_.print_unreported(headline_of(*test_));
+    if (test_ != nullptr && ends_here) {
+      copy_death_tests();
+      report_.print_unreported(headline_of(*test_));
+    }
   }
 
   void OnTestEnd(TestInfo const& test) override {
     bool const failed = test.result()->Failed();
     Show const show = session_.environment().show;
+    std::string report;
+    finish_equal_lines();
     if (failed) {
-      report_.print_unreported(headline_of(test));
+      copy_death_tests();
+      report = report_.print_unreported(headline_of(test));
       report_unmatched(session_, Unmatched::all);
-    } else if (show == Show::all) {
-      report_.print_matching(name_of(test));
+      if (!path_.empty()) record_property(test, "trace_span_path", path_);
+    } else {
+      bool const has_lines = show == Show::all ? report_.print_matching(name_of(test)) : session_.live().has_printed();
+      if (!has_lines && show != Show::failed) explain_silence(name_of(test));
     }
+    session_.death_tests().forget();
     report_.skip();
     bool const prints = show == Show::all || (show == Show::failed && failed);
     if (prints && !session_.is_mute()) session_.perf().print_test();
     if (run_records_ != nullptr) run_records_->end_test(name_of(test), test);
+    if (failed) record_where_to_look(test, report);  // after that, since the recording has the records themselves
     session_.end_test();
     test_ = nullptr;
     begin_phase(Phase::after_test, name_of(test).c_str());
@@ -163,7 +174,10 @@ class Recorder final : public testing::EmptyTestEventListener {
     begin_phase(Phase::after_tests, "");
     if (run_records_ != nullptr) run_records_->properties({}, program.ad_hoc_test_result());
     if (session_.environment().spdlog) tracing::bridge::detach_all();
-    if (session_.environment().show == Show::all) report_.print_matching({});
+    if (session_.environment().show == Show::all) {
+      report_.print_matching({});
+      report_.skip();
+    }
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
     if (!session_.is_mute()) {
@@ -179,7 +193,27 @@ class Recorder final : public testing::EmptyTestEventListener {
  private:
   std::string_view running_test() { return test_ == nullptr ? std::string_view() : name_of(*test_); }
 
-  // Names the recording unless TRACE_RECORD did.
+  // Says why nothing was shown: spans alone have no lines, which surprises people who asked for them by a filter.
+  void explain_silence(std::string const& test) {
+    Environment const& environment = session_.environment();
+    bool const has_filter = environment.filter_is_set || session_.live().has_filter_of_test();
+    if (session_.is_mute() || !has_filter || environment.span_events != tracing::SpanEvents::none) return;
+    std::uint64_t const spans = report_.spans_without_events();
+    if (spans == 0) return;
+    session_.output().write_note("report", "testlog: " + test + ": " + tracing::internal::counted(spans, "span") +
+                                               ", no events; TRACE_SPAN_EVENTS=close shows " +
+                                               (spans == 1 ? "it\n" : "them\n"));
+  }
+
+  void record_where_to_look(TestInfo const& test, std::string const& report) {
+    constexpr std::size_t kMaxBytes = 4096;
+    if (!report.empty()) record_property(test, "trace_report", beginning_for_xml(report, kMaxBytes));
+    std::string const& recording = session_.recording_file().path();
+    if (!recording.empty()) record_property(test, "trace_recording", beginning_for_xml(recording, kMaxBytes));
+  }
+
+  // Prints the command that shows the recording, unless the user chose the file by TRACE_RECORD. Also prints why the
+  // default file could not be made.
   void name_recording() {
     RecordingFile const& file = session_.recording_file();
     if (!file.problem().empty()) session_.output().write_note("report", file.problem());
@@ -187,11 +221,21 @@ class Recorder final : public testing::EmptyTestEventListener {
       session_.output().write_note("report", "testlog: the whole recording: testlog show " + file.path() + "\n");
   }
 
+  // Prints now how many equal lines were left out, so that the next output follows them.
+  void finish_equal_lines() {
+    if (session_.live().equal_lines() != nullptr) session_.live().equal_lines()->finish();
+  }
+
+  void copy_death_tests() {
+    if (session_.capture().recording() != nullptr) session_.death_tests().add_to(*session_.capture().recording());
+  }
+
   void print_place(Place const& place) {
     Output& output = session_.output();
     tracing::internal::ThreadInfo const& thread = tracing::internal::this_thread_info();
     tracing::Track const track{thread.number, thread.name};
-    output.write(output.note("failure", running_test(), "    " + std::string(place.preposition) + " " + place.path + "\n", &track));
+    output.write(output.note("failure", running_test(),
+                             "    " + std::string(place.preposition) + " " + place.path + "\n", &track));
   }
 
   std::uint64_t now() const noexcept { return session_.capture().now(); }
@@ -217,13 +261,15 @@ class Recorder final : public testing::EmptyTestEventListener {
     std::string headline = test_ == nullptr ? "the process called exit() outside any test"
                                             : headline_of(*test_) + ": the process called exit()";
     if (std::string const path = current_path(); !path.empty()) headline.append(", in ").append(path);
-    // A main() that catches what --gtest_throw_on_failure throws calls exit(), too; the failure has been reported.
+    // With --gtest_throw_on_failure, exit() also runs if main() catches the exception and returns. The failure has been
+    // reported by then.
     bool const was_thrown = GTEST_FLAG_GET(throw_on_failure) && has_failed_;
+    copy_death_tests();
     report_.print_unreported(headline, test_ != nullptr && !was_thrown);
   }
 
-  // Never destroyed, since the labels of late records name tests that have ended, and GoogleTest destroys this listener before
-  // what the program does at its end.
+  // Never destroyed, since the labels of late records name tests that have ended, and GoogleTest destroys this listener
+  // before what the program does at its end.
   static std::string const& name_of(TestInfo const& test) {
     static auto& names = *new std::map<TestInfo const*, std::string>;
     std::string& name = names[&test];
@@ -237,9 +283,9 @@ class Recorder final : public testing::EmptyTestEventListener {
   RunRecords* const run_records_ = session_.run_records();  // null if there are none
   bool has_failed_ = false;
   TestInfo const* test_ = nullptr;
-  bool runs_ = false;  // inside RUN_ALL_TESTS()
-  pid_t process_ = 0;  // the one that runs the tests
-  bool path_recorded_ = false;
+  bool runs_ = false;   // inside RUN_ALL_TESTS()
+  pid_t process_ = 0;   // the process that runs the tests
+  std::string path_{};  // of the first failure
 };
 
 // Raises failures. Not part of the recorder, because a listener that is called for failures must not raise them.
@@ -270,10 +316,10 @@ namespace {
 // Before other initialisers, to capture what they record. glibc passes the arguments of main() to initialisers, too.
 [[gnu::constructor(101)]] void start_session(int argc, char** argv) { Session::start(read_role(argc, argv)); }
 
-// Among other initialisers: by now GoogleTest can be used, as any TEST uses it.
+// Runs with the ordinary initialisers: GoogleTest is usable then, since every TEST registers itself there.
 [[maybe_unused]] bool const installed = (install_listeners(), true);
 
 }  // namespace
-}  // namespace testlog::inline v1::internal
+}}}  // namespace testlog::v1::internal
 
 int const testlog_keep_linked = 1;

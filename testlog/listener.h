@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-namespace testlog::inline v1::internal {
+namespace testlog { inline namespace v1 { namespace internal {
 
 /// Adds the listeners, once.
 void install_listeners();
 
-}  // namespace testlog::inline v1::internal
+}}}  // namespace testlog::v1::internal
 
 /// Named by an object in every program that links testlog::testlog, so that the linker keeps the library.
 extern "C" int const testlog_keep_linked;

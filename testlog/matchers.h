@@ -14,7 +14,7 @@
 #include "testlog/allow_events.h"
 #include "testlog/records.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 namespace internal {
 
@@ -57,7 +57,7 @@ MATCHER_P(HasField, name, (negation ? "has no field " : "has a field ") + std::s
   (void)result_listener;
   return arg.field(name) != nullptr;
 }
-/// Matches a record whose field has the value, or one that the matcher matches: HasField("bytes", Gt(0)).
+/// Matches a record whose field has the value, or a value that the matcher matches: HasField("bytes", Gt(0)).
 MATCHER_P2(HasField, name, value,
            (negation ? "has no field " : "has a field ") + std::string(name) + " that " +
                testing::DescribeMatcher<FieldValue const&>(value)) {
@@ -93,25 +93,26 @@ inline std::vector<Record> spans_around(Record const& record) {
 
 template <class N, class... M>
 auto InSpan(N const& name, M const&... matchers) {
-  return testing::ResultOf("list of the spans around it", internal::spans_around, testing::Contains(Span(name, matchers...)));
+  return testing::ResultOf("list of the spans around it", internal::spans_around,
+                           testing::Contains(Span(name, matchers...)));
 }
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1
 
 /// Checks the number of spans with this name (a text or a matcher) in the running test: EXPECT_SPAN_COUNT("compile",
 /// Le(1)).
-#define EXPECT_SPAN_COUNT(name, count)                                              \
-  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("number of such spans", \
-                                                        ::testlog::internal::counter(::testlog::Span(name)), count))
+#define EXPECT_SPAN_COUNT(name, count) \
+  EXPECT_THAT(::testlog::records(),    \
+              ::testing::ResultOf("number of such spans", ::testlog::internal::counter(::testlog::Span(name)), count))
 /// Checks the number of events that match `event` in the running test: EXPECT_EVENT_COUNT(Event(HasLevel(Level::warn)),
 /// 0).
 #define EXPECT_EVENT_COUNT(event, count) \
   EXPECT_THAT(::testlog::records(),      \
               ::testing::ResultOf("number of such events", ::testlog::internal::counter(event), count))
 
-namespace testlog::inline v1::internal {
+namespace testlog { inline namespace v1 { namespace internal {
 
-// A function that counts the records that match.
+// Returns a function that counts the records that match.
 template <class M>
 auto counter(M const& matcher) {
   testing::Matcher<Record const&> const each = matcher;
@@ -120,4 +121,4 @@ auto counter(M const& matcher) {
   };
 }
 
-}  // namespace testlog::inline v1::internal
+}}}  // namespace testlog::v1::internal

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ std::string fresh_path(char const* name) {
   return path;
 }
 
-// Whether a strict parser of XML accepts every character.
+// Returns true if a strict parser of XML accepts every character.
 bool is_xml_text(std::string_view text) {
   while (!text.empty()) {
     auto const c = tracing::internal::decode_utf8(text);
@@ -68,6 +69,43 @@ TEST(Modes, XmlReportIsWellFormedWhateverSpansContain) {
   EXPECT_THAT(text, HasSubstr("\"trace_span_path\" value=\"outer{path=\\xff\\x1b[2J&#x0A;       INFO scenarios: "
                               "forged \\u{ffff}}\""));
   EXPECT_THAT(text, HasSubstr("\"trace_span_path\" value=\"cut{path=\u00e9\u00e9"));
+  EXPECT_EQ(count(text, "\"trace_report\" value=\"---- Hostile."), 2);
+}
+TEST(Modes, XmlAndJsonReportsHaveTheFailureReportAndTheNameOfTheRecording) {
+  for (Variables variables :
+       {Variables{}, {{"TRACE_FILTER", "trace"}}, {{"TRACE_SHOW", "none"}}, {{"TRACE_COLOR", "always"}}}) {
+    SCOPED_TRACE(variables.empty() ? "" : variables[0].first);
+    std::string const xml = fresh_path("properties.xml");
+    std::string const recording = fresh_path("properties.rec");
+    variables.emplace_back("TRACE_RECORD", recording);
+    run_scenarios("Plain.Passes:Plain.Fails", variables, {"--gtest_output=xml:" + xml});
+    std::string const text = content_of(xml);
+    EXPECT_THAT(text,
+                HasSubstr("<property name=\"trace_report\" value=\"---- Plain.Fails: captured records ----&#x0A;"
+                          "ERROR launch{count=4}:compile{kernel=&quot;double&quot;}: library: spoken&#x0A; WARN "));
+    EXPECT_THAT(text, HasSubstr("&#x0A; FAIL outer{id=7}:inner: "));
+    EXPECT_THAT(text, HasSubstr("&#x0A;---- end of captured records ----&#x0A;\"/>"));
+    EXPECT_THAT(text, HasSubstr("<property name=\"trace_recording\" value=\"" + recording + "\"/>"));
+    EXPECT_EQ(count(text, "\"trace_re"), 2) << "a test that passes has neither";
+  }
+  std::string const json = fresh_path("properties.json");
+  run_scenarios("Plain.Fails", {}, {"--gtest_output=json:" + json});
+  std::string const report = nlohmann::json::parse(content_of(json))["testsuites"][0]["testsuite"][0]["trace_report"];
+  EXPECT_THAT(report, StartsWith("---- Plain.Fails: captured records ----\nERROR "));
+}
+TEST(Modes, XmlReportHasTheBeginningOfALongFailureReport) {
+  std::string const json = fresh_path("long.json");
+  run_scenarios("Report.OfSixtyFourThreads", {{"TRACE_FORMAT", "pretty"}}, {"--gtest_output=json:" + json});
+  std::string const report = nlohmann::json::parse(content_of(json))["testsuites"][0]["testsuite"][0]["trace_report"];
+  EXPECT_LE(report.size(), 4096u);
+  EXPECT_GE(report.size(), 3900u);
+  EXPECT_THAT(report, testing::EndsWith("\n..."));
+}
+TEST(Modes, XmlReportKeepsThePropertiesThatATestRecordsItself) {
+  std::string const xml = fresh_path("own.xml");
+  run_scenarios("Properties.OfItsOwn", {{"TRACE_RECORD", fresh_path("own.rec")}}, {"--gtest_output=xml:" + xml});
+  for (std::string const name : {"trace_span_path", "trace_report", "trace_recording"})
+    EXPECT_EQ(count(content_of(xml), "name=\"" + name + "\" value=\"mine\""), 1) << content_of(xml);
 }
 TEST(Modes, RepeatedAndShuffledTestsStartWithoutRecords) {
   Outcome const outcome = run_scenarios("Captured.ContainsEverything:Captured.StartsEmpty:Filter.*", {},
@@ -80,6 +118,30 @@ TEST(Modes, FailFastPrintsOneFailureReport) {
   EXPECT_EQ(count(outcome.err, "---- Plain.Fails"), 1);
   EXPECT_THAT(outcome.err, Not(HasSubstr("thrown in")));
 }
+// ---- filters that select spans alone ----
+
+TEST(SpansAlone, AreCountedIfATestThatPassesPrintsNothing) {
+  for (Variables const& shown : {Variables{}, {{"TRACE_SHOW", "all"}}, {{"CI", "true"}}}) {
+    Variables variables = shown;
+    variables.emplace_back("TRACE_FILTER", "numbers=debug");
+    EXPECT_EQ(run_scenarios("SpansOnly.Passes", variables).err,
+              "testlog: SpansOnly.Passes: 5 spans, no events; TRACE_SPAN_EVENTS=close shows them\n");
+    variables.emplace_back("TRACE_SPAN_EVENTS", "close");
+    EXPECT_THAT(run_scenarios("SpansOnly.Passes", variables).err,
+                AllOf(HasSubstr("close"), Not(HasSubstr("no events"))));
+  }
+  EXPECT_EQ(run_scenarios("SpansOnly.Passes", {{"TRACE_FILTER", "[norm]=info"}}).err,
+            "testlog: SpansOnly.Passes: 1 span, no events; TRACE_SPAN_EVENTS=close shows it\n");
+}
+TEST(SpansAlone, AreNotMentionedIfNobodyAskedForThem) {
+  EXPECT_EQ(run_scenarios("SpansOnly.Passes").err, "");
+  EXPECT_EQ(run_scenarios("SpansOnly.Passes", {{"TRACE_FILTER", "numbers=off"}}).err, "");
+  for (char const* const show : {"failed", "none"})
+    EXPECT_EQ(run_scenarios("SpansOnly.Passes", {{"TRACE_FILTER", "numbers=debug"}, {"TRACE_SHOW", show}}).err, "");
+  EXPECT_THAT(run_scenarios("SpansOnly.Fails:Plain.Passes", {{"TRACE_FILTER", "trace"}}).err,
+              Not(HasSubstr("no events")));
+}
+
 // ---- redacted values ----
 
 TEST(Redact, KeepsTheValueOutOfEveryOutput) {
@@ -89,8 +151,11 @@ TEST(Redact, KeepsTheValueOutOfEveryOutput) {
       std::string const xml = fresh_path("secrets.xml");
       std::string const report = fresh_path("secrets_report.json");
       std::string const file = fresh_path("secrets.log");
-      Variables variables{{"TRACE_REDACT", "password,token"}, {"TRACE_FILTER", "trace"}, {"TRACE_FORMAT", format},
-                          {"TRACE_SHOW", show},               {"TRACE_SPAN_EVENTS", "full"}};
+      Variables variables{{"TRACE_REDACT", "password,token"},
+                          {"TRACE_FILTER", "trace"},
+                          {"TRACE_FORMAT", format},
+                          {"TRACE_SHOW", show},
+                          {"TRACE_SPAN_EVENTS", "full"}};
       Outcome const shown = run_scenarios("Secrets.Fails", variables, {"--gtest_output=xml:" + xml});
       run_scenarios("Secrets.Fails", variables, {"--gtest_output=json:" + report});
       Outcome const dead = run_dying("Dies.WithSecrets", variables);
@@ -146,8 +211,8 @@ TEST(Printed, NoTextControlsTheTerminalOrLooksLikeARecord) {
   for (char const* const format : {"full", "compact", "pretty", "json"}) {
     for (char const* const show : {"live", "failed", "all"}) {
       for (char const* const color : {"never", "always"}) {
-        Variables const variables{{"TRACE_FORMAT", format}, {"TRACE_SHOW", show}, {"TRACE_COLOR", color},
-                                  {"TRACE_THREADS", "on"}};
+        Variables const variables{
+            {"TRACE_FORMAT", format}, {"TRACE_SHOW", show}, {"TRACE_COLOR", color}, {"TRACE_THREADS", "on"}};
         Outcome const failed = run_scenarios("Hostile.Fails", variables);
         Outcome const dead = run_dying("Hostile.Dies", variables);
         EXPECT_THAT(failed.err, HasSubstr("from a thread"));
@@ -176,8 +241,9 @@ TEST(TestLog, FailOnFailsAtTheLineOfTheEvent) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(
       outcome.out,
-      HasSubstr("testdata/library.h:14: Failure\nFailed\nThe test recorded an event of level warn; its .fail_on is warn:\n"
-                "  library: spoken\n"));
+      HasSubstr(
+          "testdata/library.h:14: Failure\nFailed\nThe test recorded an event of level warn; its .fail_on is warn:\n"
+          "  library: spoken\n"));
   EXPECT_EQ(count(outcome.out, "The test recorded an event"), 2);
 }
 TEST(TestLog, ScopedFilterRestoresWhatWasShownBefore) {
@@ -236,7 +302,7 @@ TEST(UnmatchedDirectives, AreReportedWithAFailure) {
       1)
       << outcome.err;
 }
-TEST(UnmatchedDirectives, OfTheTestAreReportedWithItsFailure) {
+TEST(UnmatchedDirectives, AreReportedWithTheFailureOfTheirTest) {
   std::string const own =
       "testlog: the test's filter: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did "
       "you mean \"library\"?\n";
@@ -247,7 +313,7 @@ TEST(UnmatchedDirectives, OfTheTestAreReportedWithItsFailure) {
               HasSubstr("testlog: the test's filter: invalid filter directive\n  info,library=debgu\n               "
                         "^~~~~ not a level; did you mean \"debug\"?"));
 }
-TEST(UnmatchedDirectives, OfCaptureAreReportedWithAFailure) {
+TEST(UnmatchedDirectives, AreReportedWithAFailureForCapture) {
   EXPECT_EQ(count(run_scenarios("Plain.Fails:Plain.FailsTwice", {{"TRACE_CAPTURE", "info,librray=debug"}}).err,
                   "testlog: TRACE_CAPTURE: \"librray=debug\" matched nothing that ran: no target begins with "
                   "\"librray\"; did you mean \"library\"?\n"),
@@ -257,7 +323,7 @@ TEST(UnmatchedDirectives, AreReportedAfterARunOfAllTests) {
   EXPECT_EQ(run_own_main({{"TRACE_FILTER", "network=debug"}}).err,
             "testlog: TRACE_FILTER: \"network=debug\" matched nothing that ran: no target begins with \"network\"\n");
 }
-// As CTest runs tests: one in each process.
+// Runs tests as CTest does: one in each process.
 TEST(UnmatchedDirectives, AreReportedAfterAnyRunThatReachedANearName) {
   std::string const typo =
       "\"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did you mean \"library\"?\n";
@@ -290,14 +356,16 @@ TEST(TraceOutput, AppendsToAFile) {
   EXPECT_EQ(count(content_of(path), "spoken"), 6);
 }
 TEST(TraceOutput, NamesFilesAfterTests) {
-  std::string const passes = fresh_path("of_Plain.Passes"), value = fresh_path(("of_" + tracing::internal::file_name_of("Some/Values.Fails/0")).c_str());
+  std::string const passes = fresh_path("of_Plain.Passes"),
+                    value = fresh_path(("of_" + tracing::internal::file_name_of("Some/Values.Fails/0")).c_str());
   run_scenarios("Plain.Passes:*Values.Fails/0", {{"TRACE_OUTPUT", testing::TempDir() + "/testlog_of_%t"}});
   EXPECT_EQ(count(content_of(passes), "spoken"), 3);
   EXPECT_THAT(content_of(value), AllOf(HasSubstr("value n=1"), Not(HasSubstr("spoken"))));
 }
 TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
   std::string const path = fresh_path("output.jsonl");
-  std::string const tests = "Plain.*:Hostile.Fails:Settings.*Filter:SetUpOnce.D*:SetUpOnce.E*:Captured.AField*:Captured.TooMuchFails";
+  std::string const tests =
+      "Plain.*:Hostile.Fails:Settings.*Filter:SetUpOnce.D*:SetUpOnce.E*:Captured.AField*:Captured.TooMuchFails";
   for (Variables const& more : std::vector<Variables>{
            {},
            {{"TRACE_SHOW", "all"}, {"TRACE_PERF", "summary"}, {"TRACE_COLOR", "wrong"}},
@@ -317,13 +385,14 @@ TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
     ASSERT_TRUE(object.is_object()) << line;
     ++kinds[object.value("kind", "")];
   }
-  for (char const* const kind : {"", "report", "failure", "failure_report", "end_of_failure_report", "left_out", "crash_report",
-                                 "filter_help", "test"}) {
+  for (char const* const kind : {"", "report", "failure", "failure_report", "end_of_failure_report", "left_out",
+                                 "crash_report", "filter_help", "test"}) {
     EXPECT_GT(kinds[kind], 0) << kind;
   }
-  EXPECT_THAT(content_of(path),
-              AllOf(HasSubstr(R"({"kind":"failure","test":"Plain.Fails","thread":"main","text":"in outer{id=7}:inner"})"),
-                    HasSubstr(R"({"kind":"crash_report","text":"SIGSEGV in Dies.BySegv: )")));
+  EXPECT_THAT(
+      content_of(path),
+      AllOf(HasSubstr(R"({"kind":"failure","test":"Plain.Fails","thread":"main","text":"in outer{id=7}:inner"})"),
+            HasSubstr(R"({"kind":"crash_report","text":"SIGSEGV in Dies.BySegv: )")));
 }
 TEST(TraceOutput, MayBeStdout) {
   Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "stdout"}});
@@ -338,7 +407,9 @@ TEST(TraceOutput, ReportsAFullDiskOnceAndCountsLines) {
             "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
 }
 TEST(TraceThreads, SelectsTheLinesThatNameTheirThread) {
-  auto const text = [](Variables const& variables) { return without_tree(run_scenarios("Threads.With*", variables).err); };
+  auto const text = [](Variables const& variables) {
+    return without_tree(run_scenarios("Threads.With*", variables).err);
+  };
   std::string const begin = "---- Threads.WithAndWithoutNames: captured records ----\n";
   std::string const end = "---- end of captured records ----\n";
   EXPECT_EQ(text({}),
@@ -348,11 +419,11 @@ TEST(TraceThreads, SelectsTheLinesThatNameTheirThread) {
                 "[main]  INFO process_scenarios: from the test\n"
                 "[worker-1]  INFO process_scenarios: from a worker\n"
                 "[thread 3] DEBUG process_scenarios: from another\n"
-                "[main]  FAIL testlog/testdata/process_scenarios.cc:245: Failed\n" +
+                "[main]  FAIL testlog/testdata/process_scenarios.cc:249: Failed\n" +
                 end);
-  EXPECT_THAT(text({{"TRACE_THREADS", "on"}}),
-              AllOf(StartsWith("[main]  INFO process_scenarios: from the test\n[worker-1]  INFO"),
-                    HasSubstr("[thread 3] ")));
+  EXPECT_THAT(
+      text({{"TRACE_THREADS", "on"}}),
+      AllOf(StartsWith("[main]  INFO process_scenarios: from the test\n[worker-1]  INFO"), HasSubstr("[thread 3] ")));
   EXPECT_THAT(text({{"TRACE_THREADS", "off"}}), Not(HasSubstr("[")));
 }
 TEST(TraceFormat, JsonNamesTheTestAndTheThread) {
@@ -394,8 +465,8 @@ TEST(TraceCapture, SelectsTheRecordsOfFailureReports) {
   EXPECT_THAT(report("library=info"),
               AllOf(HasSubstr(" INFO "), Not(HasSubstr("DEBUG")), Not(HasSubstr("after the failure"))));
   EXPECT_EQ(count(report("library=info"), "spoken"), 3);
-  EXPECT_THAT(report("[outer]=debug"), AllOf(HasSubstr("DEBUG outer{id=7}:inner: scenarios: after the failure"),
-                                             Not(HasSubstr("spoken"))));
+  EXPECT_THAT(report("[outer]=debug"),
+              AllOf(HasSubstr("DEBUG outer{id=7}:inner: scenarios: after the failure"), Not(HasSubstr("spoken"))));
 }
 TEST(TraceColor, TakesPrecedenceOverOtherSettings) {
   auto const colored = [](testlog::testdata::Variables const& variables, char const* flag) {
@@ -420,6 +491,84 @@ TEST(TraceColor, IsOnByDefaultOnATerminal) {
   EXPECT_FALSE(colored({{"NO_COLOR", "1"}}));
   EXPECT_FALSE(colored({{"TRACE_COLOR", "never"}}));
   EXPECT_FALSE(colored({{"GTEST_COLOR", "no"}}));
+}
+
+// ---- equal lines ----
+
+constexpr char kRefused[] = " WARN enqueue: process_scenarios: refused: the queue is full\n";
+std::string repeated(std::string const& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+// Returns the note without the path of the source.
+std::string stable_note(std::string const& text) {
+  return std::regex_replace(text, std::regex("of [^ ]*process_scenarios.cc:[0-9]+"), "of <place>");
+}
+
+TEST(EqualLines, AreCountedAfterTheFirstFive) {
+  std::string const text = stable_note(run_scenarios("Floods.AreFollowed*").err);
+  EXPECT_EQ(text, repeated(kRefused, 5) +
+                      "... 995 more equal lines of <place> left out; TRACE_EQUAL_LINES=0 prints all\n" +
+                      " INFO enqueue: process_scenarios: accepted\n" + repeated(kRefused, 5) +
+                      "... 1 more equal line of <place> left out; TRACE_EQUAL_LINES=0 prints all\n");
+}
+TEST(EqualLines, AreComparedWithoutTheirTime) {
+  for (char const* const time : {"utc", "local", "uptime", "none"}) {
+    for (char const* const format : {"full", "compact", "pretty"}) {
+      std::string const text =
+          run_scenarios("Floods.AreFollowed*", {{"TRACE_TIME", time}, {"TRACE_FORMAT", format}}).err;
+      EXPECT_EQ(count(text, "the queue is full"), 10) << text;
+    }
+  }
+  EXPECT_EQ(count(run_scenarios("Floods.AreFollowed*", {{"TRACE_TIME", "utc"}, {"TRACE_COLOR", "always"}}).err,
+                  "the queue is full"),
+            10);
+}
+TEST(EqualLines, AreAllThereIfTheyAreWanted) {
+  for (Variables const& variables : std::vector<Variables>{{{"TRACE_EQUAL_LINES", "0"}}, {{"TRACE_FORMAT", "json"}}}) {
+    std::string const text = run_scenarios("Floods.AreFollowed*", variables).err;
+    EXPECT_EQ(count(text, "the queue is full"), 1006);
+    EXPECT_EQ(count(text, "left out"), 0);
+  }
+  std::string const file = fresh_path("flood.txt");
+  run_scenarios("Floods.AreFollowed*", {{"TRACE_OUTPUT", file}});
+  EXPECT_EQ(count(content_of(file), "the queue is full"), 1006);
+  EXPECT_EQ(count(run_scenarios("Floods.AreFollowed*", {{"TRACE_EQUAL_LINES", "2"}}).err, "the queue is full"), 4);
+}
+TEST(EqualLines, AreThoseOfOneTest) {
+  std::string const text = run_scenarios("Floods.AreFollowed*:Floods.OfAnotherTest").err;
+  EXPECT_EQ(count(text, "the queue is full"), 15) << text;
+}
+TEST(EqualLines, DifferInNothing) { EXPECT_EQ(count(run_scenarios("Floods.DifferInAValue").err, "refused"), 10); }
+TEST(EqualLines, AreCountedForEachThread) {
+  std::string const text = stable_note(run_scenarios("Floods.OfTwoThreads").err);
+  EXPECT_EQ(count(text, "refused on a thread"), 5) << text;
+  EXPECT_THAT(text, HasSubstr("[poller] ... 5 more equal lines of <place> left out; TRACE_EQUAL_LINES=0 prints all\n"));
+}
+TEST(EqualLines, AreCountedIfTheProcessDies) {
+  std::string const text = stable_note(run_dying("Floods.EndInACrash").err);
+  EXPECT_THAT(text,
+              testing::ContainsRegex("... 15 more equal lines of <place> left out; TRACE_EQUAL_LINES=0 prints all\n"
+                                     "---- SIGSEGV in Floods.EndInACrash"));
+}
+TEST(EqualLines, AreCountedIfASignalEndsTheProcess) {
+  std::string const text = stable_note(run_dying("Floods.EndBySigterm").err);
+  EXPECT_THAT(text,
+              testing::ContainsRegex("... 15 more equal lines of <place> left out; TRACE_EQUAL_LINES=0 prints all\n"
+                                     "---- SIGTERM: Floods.EndBySigterm"));
+}
+TEST(EqualLines, AreCountedBeforeAFailureIsReported) {
+  EXPECT_THAT(stable_note(run_scenarios("Floods.EndInAFailure").err),
+              testing::StartsWith(repeated(kRefused, 5) +
+                                  "... 15 more equal lines of <place> left out; TRACE_EQUAL_LINES=0 prints all\n"
+                                  "    in enqueue\n"
+                                  "---- Floods.EndInAFailure: captured records ----\n"));
+}
+TEST(EqualLines, AreAllThereInAForkedChild) {
+  std::string const text = run_scenarios("Floods.AreForked").err;
+  EXPECT_EQ(count(text, "refused in the child"), 10) << text;
+  EXPECT_EQ(count(text, "15 more equal lines"), 1) << text;
 }
 
 }  // namespace

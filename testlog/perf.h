@@ -3,10 +3,10 @@
 
 #include "tracing_core/perf/perf_summary.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
-/// The durations of the perf spans that ended since the running test began, or since the program began if no test runs.
-/// Empty if TRACE_PERF is off.
+/// Returns the durations of the perf spans that ended since the running test began, or since the program began if no
+/// test runs. Empty if TRACE_PERF is off.
 tracing::PerfSummary perf_summary();
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

@@ -1,30 +1,18 @@
 #include "testlog/records.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <ostream>
 #include <utility>
 
-#include "testlog/record_of.h"
-#include "testlog/session.h"
-#include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 namespace {
-
-// What cannot be printed is escaped, as in lines of records.
-std::string printable(std::string_view text) {
-  tracing::InlineTextBuffer<256> out;
-  tracing::append_sanitized_in_line(out, text);
-  return std::string(out.view());
-}
 
 std::ostream& print(std::ostream& out, std::vector<Field> const& fields) {
   char const* separator = "";
   for (Field const& field : fields) {
-    out << separator << printable(field.name) << '=' << field.value;
+    out << separator << tracing::sanitized_in_line(field.name) << '=' << field.value;
     separator = " ";
   }
   return out;
@@ -69,7 +57,7 @@ std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noex
 bool operator==(FieldValue const& a, FieldValue const& b) noexcept { return (a <=> b) == 0; }
 
 std::ostream& operator<<(std::ostream& out, FieldValue const& value) {
-  if (!std::holds_alternative<std::string>(value.typed_)) return out << printable(value.text_);
+  if (!std::holds_alternative<std::string>(value.typed_)) return out << tracing::sanitized_in_line(value.text_);
   tracing::InlineTextBuffer<256> quoted;
   tracing::append_quoted(quoted, value.text_);
   return out << quoted.view();
@@ -85,19 +73,15 @@ FieldValue const* Record::field(std::string_view field_name) const noexcept {
 std::ostream& operator<<(std::ostream& out, Record const& record) {
   out << tracing::name(record.level) << ' ';
   for (SpanInfo const& span : record.spans) {
-    out << printable(span.name);
+    out << tracing::sanitized_in_line(span.name);
     if (!span.fields.empty()) print(out << '{', span.fields) << '}';
     out << ':';
   }
   if (!record.spans.empty()) out << ' ';
-  out << printable(record.target) << ": " << printable(record.is_span ? "span " + record.name : record.message);
+  out << tracing::sanitized_in_line(record.target) << ": "
+      << tracing::sanitized_in_line(record.is_span ? "span " + record.name : record.message);
   if (!record.fields.empty()) print(out << ' ', record.fields);
   return out;
-}
-
-Mark mark() noexcept {
-  Session* const session = Session::get();
-  return {session == nullptr ? 0 : session->capture().now()};
 }
 
 Records Records::since(Mark mark) const {
@@ -105,46 +89,4 @@ Records Records::since(Mark mark) const {
   return Records(first, end());
 }
 
-Records records(char const* file, int line) {
-  Records all;
-  Session* const session = Session::get();
-  if (session == nullptr) return all;
-  Capture const& capture = session->capture();
-  if (std::string const why = capture.why_incomplete(); !why.empty())
-    ADD_FAILURE_AT(file, line) << "testlog::records() does not have all records of the test: " << why << ".";
-  auto const recording = capture.read(capture.begin_of_test());
-  if (recording == nullptr) return all;
-  Attribution const& attribution = session->attribution();
-  tracing::internal::RecordedSpans spans;
-  recording->for_each([&](tracing::internal::RecordEntry const& entry) {
-    using tracing::internal::RecordType;
-    spans.follow(entry);
-    bool const is_record = entry.type == RecordType::event || entry.type == RecordType::new_span ||
-                           entry.type == RecordType::scope_begin;
-    if (!is_record || entry.ticks < capture.begin_of_test()) return;
-    Owner const owner = attribution.owner_of(entry, spans.current());
-    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(entry, spans.current()));
-  });
-  return all;
-}
-
-void serve_all_tests() {
-  if (Session* const session = Session::get()) session->attribution().serve_all_tests();
-}
-
-bool set_filter(std::string_view directives) {
-  Session* const session = Session::get();
-  return session == nullptr || session->live().set_filter(directives);
-}
-
-ScopedFilter::ScopedFilter(std::string_view directives)
-    : before_(Session::get() == nullptr ? std::string() : Session::get()->live().filter().directives()) {
-  set_filter(directives);
-}
-
-ScopedFilter::~ScopedFilter() {
-  Session* const session = Session::get();
-  if (session != nullptr && session->live().filter().set(before_, nullptr)) tracing::rebuild_interest();
-}
-
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

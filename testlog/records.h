@@ -13,7 +13,7 @@
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/level.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 /// A recorded value. Compares with numbers, booleans and text; a value of another type compares as the text that it
 /// prints.
@@ -36,14 +36,14 @@ class FieldValue {
   FieldValue(std::string_view x) : typed_(std::string(x)), text_(x) {}
   FieldValue(std::string const& x) : FieldValue(std::string_view(x)) {}
   FieldValue(char const* x) : FieldValue(std::string_view(x)) {}
-  /// A value of another type, by the text that it prints.
+  /// Makes a value of another type, from the text that it prints.
   static FieldValue printed(std::string text);
-  /// A number with the text that it prints.
+  /// Makes a number with the text that it prints.
   static FieldValue number(double x, std::string text);
 
-  /// Whether it is an integer or a floating-point number.
+  /// Returns true for an integer or a floating-point number.
   bool is_number() const noexcept;
-  /// The printed value; text has no quotes.
+  /// Returns the printed value; text has no quotes.
   std::string const& text() const noexcept { return text_; }
   /// text(), for matchers of strings: HasField("name", HasSubstr("doub")).
   explicit operator std::string() const { return text_; }
@@ -68,7 +68,7 @@ struct Field {
 struct SpanInfo {
   std::string name;
   std::string target;
-  tracing::Level level{};
+  tracing::v1::Level level{};
   std::vector<Field> fields;
 };
 
@@ -78,9 +78,9 @@ struct Record {
   std::string name;     ///< of the span; for events usually "event"
   std::string message;  ///< of an event; may be empty
   std::string target;
-  tracing::Level level{};
-  std::vector<Field> fields;    ///< without the message; for a span, those it was made with
-  std::vector<SpanInfo> spans;  ///< enclosing ones, outermost first
+  tracing::v1::Level level{};
+  std::vector<Field> fields;    ///< without the message; for a span, the fields it was made with
+  std::vector<SpanInfo> spans;  ///< the enclosing spans, outermost first
   std::string file;
   std::uint32_t line = 0;
   std::string thread;  ///< its name; may be empty
@@ -88,7 +88,7 @@ struct Record {
   std::uint64_t number = 0;  ///< grows in the order of capture, also across tests
   tracing::Instant time{};
 
-  /// The last field with this name; null if there is none.
+  /// Returns the last field with this name; null if there is none.
   FieldValue const* field(std::string_view field_name) const noexcept;
   /// Prints it in the format full, without the time.
   friend std::ostream& operator<<(std::ostream& out, Record const& record);
@@ -99,7 +99,7 @@ struct Mark {
   std::uint64_t number = 0;
 };
 
-/// The place after all records so far: `auto const before = testlog::mark(); f(); records().since(before)`.
+/// Returns the place after all records so far: `auto const before = testlog::mark(); f(); records().since(before)`.
 Mark mark() noexcept;
 
 /// Records, oldest first.
@@ -107,25 +107,26 @@ class Records : public std::vector<Record> {
  public:
   using std::vector<Record>::vector;
 
-  /// Those after the mark.
+  /// Returns the records after the mark.
   Records since(Mark mark) const;
 };
 
-/// The events and new spans of the running test so far, on all its threads, oldest first; outside tests, those since
-/// the last test ended. Raises a test failure at `file` and `line`, those of the caller, if records are missing:
-/// nothing is captured (TRACE_CAPTURE=off), or some were overwritten (TRACE_RECORD_LIMIT). Takes time proportional to the number of captured
-/// records.
+/// Returns the events and new spans of the running test so far, on all its threads, oldest first; outside tests, the
+/// records since the last test ended. Raises a test failure at `file` and `line`, the place of the call, if records are
+/// missing: nothing is captured (TRACE_CAPTURE=off), or some were overwritten (TRACE_RECORD_LIMIT). Takes time
+/// proportional to the number of captured records.
 Records records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
 
-/// From now on the records of the calling thread belong to the running test: for threads of pools that tests share.
+/// From now on the records of the calling thread belong to whichever test is running: for threads of pools that tests
+/// share.
 void serve_all_tests();
 
-/// Changes the directives that select what is shown, until the running test ends. Reports wrong ones and then returns
-/// false; the others take effect.
+/// Changes the directives that select what is shown, until the running test ends. Reports wrong directives and then
+/// returns false; the others take effect.
 bool set_filter(std::string_view directives);
 
-/// set_filter() for a scope: what was shown before is shown again after it. Scopes must end in reverse order, on the
-/// thread that runs the test.
+/// Calls set_filter() for a scope: what was shown before is shown again after the scope. Scopes must end in reverse
+/// order, on the thread that runs the test.
 class [[nodiscard]] ScopedFilter {
  public:
   explicit ScopedFilter(std::string_view directives);
@@ -137,4 +138,4 @@ class [[nodiscard]] ScopedFilter {
   std::string const before_;
 };
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

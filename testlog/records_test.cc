@@ -10,8 +10,7 @@
 #include "testlog/matchers.h"
 #include "tracing_core/tracing.h"
 
-namespace testlog {
-namespace {
+namespace testlog { namespace {
 
 using testing::Gt;
 using testing::Lt;
@@ -80,5 +79,4 @@ TEST(Records, ListEnclosingSpansOutermostFirst) {
   EXPECT_EQ(record.spans.back().fields.at(0).value, FieldValue(0));
 }
 
-}  // namespace
-}  // namespace testlog
+}}  // namespace testlog

@@ -65,12 +65,14 @@ TEST_P(ResultsAtEveryFilter, RecordsAndFailOnGiveTheSame) {
 INSTANTIATE_TEST_SUITE_P(Filters, ResultsAtEveryFilter, testing::ValuesIn(kFilters));
 
 TEST(Output, NeverGoesToFilesOfTheProgramThatReuseItsDescriptors) {
-  for (std::string const variable : {"TRACE_OUTPUT", "TRACE_FLAME", "TRACE_PERF_JSON", "TRACE_CHROME", "TRACE_RECORD"}) {
+  for (std::string const variable :
+       {"TRACE_OUTPUT", "TRACE_FLAME", "TRACE_PERF_JSON", "TRACE_CHROME", "TRACE_RECORD"}) {
     tracing_test::TemporaryFolder const folder;
-    Outcome const outcome = run_scenarios("Streams.DescriptorsAreReused*:Streams.TracesAfter*", {{variable, folder / "ours"},
-                                                                                                {"TRACE_FILTER", "trace"},
-                                                                                                {"TRACE_PERF", "on"},
-                                                                                                {"SCENARIO_FILE", folder / "theirs"}});
+    Outcome const outcome =
+        run_scenarios("Streams.DescriptorsAreReused*:Streams.TracesAfter*", {{variable, folder / "ours"},
+                                                                             {"TRACE_FILTER", "trace"},
+                                                                             {"TRACE_PERF", "on"},
+                                                                             {"SCENARIO_FILE", folder / "theirs"}});
     EXPECT_EQ(outcome.exit_code, 0) << variable << outcome.out;
     EXPECT_EQ(content_of(folder / "theirs"), "") << variable;
   }
@@ -96,7 +98,7 @@ TEST(Assertions, FailIfRecordsAreMissing) {
 
 TEST(DeathTest, ChildPrintsNothing) {
   Outcome const outcome = run_scenarios("Both/Streams.DeathSees*/1", {{"TRACE_FILTER", "library=trace"}});
-  // Only the work() of the parent: children run the body up to the statement again.
+  // Counts only the work() of the parent: children run the body again, but only up to the statement.
   EXPECT_EQ(count(outcome.err, "spoken"), 5) << outcome.err;
 }
 
@@ -201,7 +203,9 @@ TEST(SkippedTest, IsNotFailedByTheEventsThatItRecorded) {
     Outcome const outcome = run_scenarios(test, variables);
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("[  SKIPPED ] 1 test"));
-    EXPECT_THAT(outcome.err, HasSubstr("    skipped after an event of level error, though its .fail_on is warn: scenarios: no device\n"));
+    EXPECT_THAT(
+        outcome.err,
+        HasSubstr("    skipped after an event of level error, though its .fail_on is warn: scenarios: no device\n"));
   }
   EXPECT_THAT(run_scenarios("Plain.Skips", {{"TRACE_FAIL_ON", "error"}}).err,
               HasSubstr("    skipped after an event of level error, though TRACE_FAIL_ON is error: library: spoken\n"));
@@ -209,7 +213,7 @@ TEST(SkippedTest, IsNotFailedByTheEventsThatItRecorded) {
   EXPECT_EQ(run_scenarios("Plain.Skips", {{"TRACE_SHOW", "failed"}}).err, "");
 }
 
-TEST(LateRecord, OfAThreadThatWasSilentIsOfTheTestThatCreatedIt) {
+TEST(LateRecord, BelongsToTheTestThatCreatedASilentThread) {
   Outcome const outcome = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.IsNotToBlame");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_THAT(outcome.err, HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR theirs: "));
@@ -217,14 +221,20 @@ TEST(LateRecord, OfAThreadThatWasSilentIsOfTheTestThatCreatedIt) {
 
 TEST(LateRecord, WorseThanItsTestAllowsFailsTheRunAndIsPrinted) {
   for (std::string const first : {"Late.CreatesAThread", "Late.CreatesAThreadThatSpeaks"}) {
-    for (Variables const& variables : std::vector<Variables>{
-             {}, {{"TRACE_SHOW", "failed"}}, {{"TRACE_PROFILE", "ci"}}, {{"TRACE_SHOW", "none"}}, {{"TRACE_CAPTURE", "off"}, {"TRACE_FILTER", "off"}}}) {
+    for (Variables const& variables : std::vector<Variables>{{},
+                                                             {{"TRACE_SHOW", "failed"}},
+                                                             {{"TRACE_PROFILE", "ci"}},
+                                                             {{"TRACE_SHOW", "none"}},
+                                                             {{"TRACE_CAPTURE", "off"}, {"TRACE_FILTER", "off"}}}) {
       Outcome const outcome = run_scenarios(first + ":Late.AllowsErrors", variables);
       EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-      EXPECT_THAT(outcome.out, AllOf(HasSubstr("process_scenarios.cc:"), HasSubstr("[  PASSED  ] 2 tests."),
-                                     HasSubstr(": Failure\nFailed\nWork of " + first +
-                                               ", which has ended, recorded an event of level error while Late.AllowsErrors ran; its .fail_on is "
-                                               "error:\n  process_scenarios: of the thread\n")));
+      EXPECT_THAT(
+          outcome.out,
+          AllOf(HasSubstr("process_scenarios.cc:"), HasSubstr("[  PASSED  ] 2 tests."),
+                HasSubstr(
+                    ": Failure\nFailed\nWork of " + first +
+                    ", which has ended, recorded an event of level error while Late.AllowsErrors ran; its .fail_on is "
+                    "error:\n  process_scenarios: of the thread\n")));
       EXPECT_EQ(count(outcome.out, "Failure\n"), 1);
     }
   }
@@ -233,18 +243,22 @@ TEST(LateRecord, WorseThanItsTestAllowsFailsTheRunAndIsPrinted) {
 TEST(LateRecord, WorseThanItsTestAllowsIsCountedByRepetition) {
   Outcome const outcome = run_scenarios("Late.CreatesAThread:Late.IsNotToBlame", {}, {"--gtest_repeat=2"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(count(outcome.out, "while Late.IsNotToBlame ran; its .fail_on is error:\n  theirs: process_scenarios: of the thread\n"), 2) << outcome.out;
+  EXPECT_EQ(count(outcome.out,
+                  "while Late.IsNotToBlame ran; its .fail_on is error:\n  theirs: process_scenarios: of the thread\n"),
+            2)
+      << outcome.out;
 }
 
-TEST(LateRecord, ThatTheRunningTestAllowsFailsNothing) {
+TEST(LateRecord, FailsNothingIfTheRunningTestAllowsIt) {
   Outcome const outcome = run_scenarios("Late.CreatesAThread:Late.AllowsTheEvent");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
 }
 
 TEST(LateRecord, WorseThanTheRunningTestAllowsIsPrintedAtLeast) {
   std::string const tests = "Late.CreatesAThreadAndAllowsErrors:Late.IsNotToBlame";
-  std::string const note = "testlog: Work of Late.CreatesAThreadAndAllowsErrors, which has ended, recorded an event of level error while "
-                           "Late.IsNotToBlame ran:\n  theirs: process_scenarios: of the thread\n";
+  std::string const note =
+      "testlog: Work of Late.CreatesAThreadAndAllowsErrors, which has ended, recorded an event of level error while "
+      "Late.IsNotToBlame ran:\n  theirs: process_scenarios: of the thread\n";
   Outcome const outcome = run_scenarios(tests, {{"TRACE_SHOW", "failed"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(outcome.err, note);
@@ -256,16 +270,20 @@ TEST(LateRecord, WorseThanTheRunningTestAllowsIsPrintedAtLeast) {
 
 TEST(LateRecord, AfterTheRunIsPrinted) {
   Outcome const outcome = run_scenarios("Late.SpeaksAfterTheRun", {{"TRACE_SHOW", "failed"}});
-  EXPECT_EQ(outcome.err, "testlog: Work of Late.SpeaksAfterTheRun, which has ended, recorded an event of level error while no test ran; its "
-                         ".fail_on is error:\n  process_scenarios: of the thread\n");
+  EXPECT_EQ(outcome.err,
+            "testlog: Work of Late.SpeaksAfterTheRun, which has ended, recorded an event of level error while no test "
+            "ran; its "
+            ".fail_on is error:\n  process_scenarios: of the thread\n");
 }
 
 TEST(LateRecord, IsInTheReportOfTheRunningTest) {
   Outcome const outcome = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.Fails", {{"TRACE_SHOW", "failed"}});
-  EXPECT_THAT(outcome.err, HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR process_scenarios: of the thread\n"));
+  EXPECT_THAT(
+      outcome.err,
+      HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR process_scenarios: of the thread\n"));
 }
 
-TEST(SharedThread, ThatIsCreatedOutsideTestsBelongsToTheRunningTest) {
+TEST(SharedThread, BelongsToTheRunningTestIfCreatedOutsideTests) {
   Outcome const outcome = run_scenarios("SharedHelper.*");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_THAT(outcome.err, Not(HasSubstr("[late")));
@@ -280,7 +298,8 @@ TEST(SharedThread, BelongsToTheRunningTest) {
 TEST(SharedThread, BelongsToTheTestWhoseWorkWithCurrentSpanBrings) {
   Outcome const outcome = run_scenarios("Threads.Jobs*");
   EXPECT_EQ(count(outcome.err, "[late"), 1) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.JobsStart] [thread 2]  INFO process_scenarios: not brought\n"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("[late, from Threads.JobsStart] [thread 2]  INFO process_scenarios: not brought\n"));
   EXPECT_EQ(count(outcome.out, "process_scenarios: from the job"), 1);
   EXPECT_EQ(count(outcome.out, "Failure\n"), 1) << outcome.out;
 }
@@ -294,9 +313,8 @@ TEST(RecordOutsideTests, IsLabelled) {
     std::size_t const begin = outcome.err.rfind('\n', at) + 1;
     EXPECT_THAT(outcome.err.substr(begin), StartsWith("[outside any test] ")) << text;
   }
-  for (char const* const line :
-       {" INFO Fixture: constructed\n", " INFO Fixture: set up\n", " INFO scenarios: body\n",
-        " INFO Fixture: torn down\n", " INFO Fixture: destroyed\n"}) {
+  for (char const* const line : {" INFO Fixture: constructed\n", " INFO Fixture: set up\n", " INFO scenarios: body\n",
+                                 " INFO Fixture: torn down\n", " INFO Fixture: destroyed\n"}) {
     EXPECT_THAT(outcome.err, HasSubstr(std::string("\n") + line));
   }
 }
@@ -327,7 +345,8 @@ TEST(FatalSignal, IsReportedAfterAStackOverflow) {
 TEST(FatalSignal, IsReportedAfterAStackOverflowOnAnyThread) {
   Outcome const outcome = run_dying("Dies.ByStackOverflowOnAWorker");
   EXPECT_EQ(outcome.signal, SIGSEGV);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("SIGSEGV in Dies.ByStackOverflowOnAWorker"), HasSubstr(") died in recurse\n")));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("SIGSEGV in Dies.ByStackOverflowOnAWorker"), HasSubstr(") died in recurse\n")));
 }
 
 TEST(FatalSignal, KeepsTheSignalStacksOfThreads) {
@@ -418,14 +437,16 @@ TEST(FatalSignal, ReportHasValuesThatCameLate) {
 
 TEST(FatalSignal, ReportHasErrorsAndKeepsLineEndsApart) {
   Outcome const outcome = run_dying("Dies.WithErrorsAndLines");
-  EXPECT_THAT(outcome.err, HasSubstr("  DEBUG open{error=Connection timed out}: dying_scenarios: not shown a\\nb\\x1b\\n "
-                                     "error=No such file or directory\n"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("  DEBUG open{error=Connection timed out}: dying_scenarios: not shown a\\nb\\x1b\\n "
+                        "error=No such file or directory\n"));
   EXPECT_THAT(outcome.err, HasSubstr(": dying_scenarios: nested error=outer: inner\n"));
 }
 
 TEST(Exit, AfterAFailureThatWasThrownIsNotReportedAgain) {
   // GoogleTest leaves its test object behind.
-  Outcome const outcome = run_own_main(with_sanitizer_options({{"GTEST_THROW_ON_FAILURE", "1"}, {"SCENARIO_FAILS", "1"}}, "detect_leaks=0"));
+  Outcome const outcome = run_own_main(
+      with_sanitizer_options({{"GTEST_THROW_ON_FAILURE", "1"}, {"SCENARIO_FAILS", "1"}}, "detect_leaks=0"));
   EXPECT_EQ(outcome.exit_code, 7);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("OwnMain.WorksAgain: captured records"), Not(HasSubstr("called exit()"))));
 }
@@ -485,8 +506,10 @@ TEST(FailureReport, IsPrintedAtTheFailureWithBreakOnFailure) {
 TEST(FailureReport, IsPrintedAtTheFailureWithThrowOnFailure) {
   Outcome const outcome = run_scenarios("Fixture.Fails", {}, {"--gtest_throw_on_failure"});
   EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err,
-              testing::ContainsRegex("---- Fixture.Fails: captured records ----\n(.*\n)*DEBUG scenarios: deep\n FAIL .*: Failed\n---- end"));
+  EXPECT_THAT(
+      outcome.err,
+      testing::ContainsRegex(
+          "---- Fixture.Fails: captured records ----\n(.*\n)*DEBUG scenarios: deep\n FAIL .*: Failed\n---- end"));
 }
 
 // ---- filters of tests ----
@@ -521,7 +544,7 @@ TEST(Output, FailureReportIsOneWrite) {
   EXPECT_THAT(writes[1], AllOf(StartsWith("---- Plain.Fails"), testing::EndsWith("end of captured records ----\n")));
 }
 
-// Checks each line and returns their number; `rest` is the size of an incomplete last one.
+// Checks each line and returns the number of lines. `rest` is the size of an incomplete last line.
 int spoken_lines(std::string const& text, std::size_t* rest = nullptr) {
   int lines = 0;
   std::size_t begin = 0;
@@ -561,7 +584,8 @@ TEST(Output, LinesOfAKilledProcessAreComplete) {
 
 TEST(FailOn, ReportsFurtherEventsAtTheTest) {
   Outcome const outcome = run_scenarios("Captured.TooMuch", {{"TRACE_FAIL_ON", "trace"}, {"TRACE_REPORT_LINES", "1"}});
-  EXPECT_THAT(outcome.out, testing::ContainsRegex("/scenarios.cc:[0-9]+: Failure\nFailed\n[.]{3} and 199990 more such events"));
+  EXPECT_THAT(outcome.out,
+              testing::ContainsRegex("/scenarios.cc:[0-9]+: Failure\nFailed\n[.]{3} and 199990 more such events"));
 }
 
 // ---- bad values ----
@@ -588,6 +612,8 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_CAPTURE: invalid filter directive\n  trace,a=b=c\n          " + not_a_level},
       {"TRACE_REPORT_LINES", "-1",
        "testlog: TRACE_REPORT_LINES=-1: not a valid number; expected a number of lines; 0: all\n"},
+      {"TRACE_EQUAL_LINES", "all",
+       "testlog: TRACE_EQUAL_LINES=all: not a valid number; expected a number of lines; 0: all\n"},
       {"TRACE_FORMAT", "xml",
        "testlog: TRACE_FORMAT=xml: unknown value; expected one of full, compact, pretty, json\n"},
       {"TRACE_SPAN_EVENTS", "new,opened",
@@ -604,20 +630,16 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FILTER", "[{b=\x1b}",
        "testlog: TRACE_FILTER: invalid filter directive\n  [{b=?}\n"
        "  ^~~~~~ the \"[\" is never closed by \"]\"\n"},
-      {"TRACE_CHROME", "/nowhere/at/all",
-       "testlog: TRACE_CHROME" + not_opened + "a path that can be written to\n"},
-      {"TRACE_PERFETTO", "/nowhere/at/all",
-       "testlog: TRACE_PERFETTO" + not_opened + "a path that can be written to\n"},
-      {"TRACE_XPLANE", "/nowhere/at/all",
-       "testlog: TRACE_XPLANE" + not_opened + "a path that can be written to\n"},
-      {"TRACE_RECORD", "/nowhere/at/all",
-       "testlog: TRACE_RECORD" + not_opened + "a path that can be written to\n"},
-      {"TRACE_FLAME", "/nowhere/at/all",
-       "testlog: TRACE_FLAME" + not_opened + "a path that can be written to\n"},
+      {"TRACE_CHROME", "/nowhere/at/all", "testlog: TRACE_CHROME" + not_opened + "a path that can be written to\n"},
+      {"TRACE_PERFETTO", "/nowhere/at/all", "testlog: TRACE_PERFETTO" + not_opened + "a path that can be written to\n"},
+      {"TRACE_XPLANE", "/nowhere/at/all", "testlog: TRACE_XPLANE" + not_opened + "a path that can be written to\n"},
+      {"TRACE_RECORD", "/nowhere/at/all", "testlog: TRACE_RECORD" + not_opened + "a path that can be written to\n"},
+      {"TRACE_FLAME", "/nowhere/at/all", "testlog: TRACE_FLAME" + not_opened + "a path that can be written to\n"},
       {"TRACE_RECORD_LIMIT", "64MB",
        "testlog: TRACE_RECORD_LIMIT=64MB: not a valid size; expected bytes, or 16M or 1G\n"},
       {"TRACE_FLAME_TESTS", "yes", "testlog: TRACE_FLAME_TESTS=yes: unknown value; expected one of on, off\n"},
-      {"TRACE_FLAME_IDLE", "sometimes", "testlog: TRACE_FLAME_IDLE=sometimes: unknown value; expected one of on, off\n"},
+      {"TRACE_FLAME_IDLE", "sometimes",
+       "testlog: TRACE_FLAME_IDLE=sometimes: unknown value; expected one of on, off\n"},
       {"TRACE_SPDLOG", "sometimes", "testlog: TRACE_SPDLOG=sometimes: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_HEALTH", "sometimes",
        "testlog: TRACE_CUDA_HEALTH=sometimes: unknown value; expected one of on, stop, off\n"},
@@ -632,16 +654,19 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_HANG_AFTER", "10s", "testlog: TRACE_HANG_AFTER=10s: not a valid time; expected seconds, or off\n"},
       {"TRACE_HANG_AFTER_DEFAULT", "-1",
        "testlog: TRACE_HANG_AFTER_DEFAULT=-1: not a valid time; expected seconds, or off\n"},
-      {"TRACE_LONG_AFTER", "1 minute", "testlog: TRACE_LONG_AFTER=1 minute: not a valid time; expected seconds, or off\n"},
+      {"TRACE_LONG_AFTER", "1 minute",
+       "testlog: TRACE_LONG_AFTER=1 minute: not a valid time; expected seconds, or off\n"},
       {"TRACE_RECORD_KEEP", "non", "testlog: TRACE_RECORD_KEEP=non: unknown value; expected one of failed, all\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",
        "testlog: TRACE_PERF_THRESHOLD_US=5ms: not a valid number; expected microseconds\n"},
-      {"TRACE_PERF_JSON", "/nowhere/at/all", "testlog: TRACE_PERF_JSON" + not_opened + "a path that can be written to\n"},
+      {"TRACE_PERF_JSON", "/nowhere/at/all",
+       "testlog: TRACE_PERF_JSON" + not_opened + "a path that can be written to\n"},
   };
   return *cases;
 }
 
 TEST(BadValues, AreReportedOnceAndCountAsUnset) {
+  if (TESTLOG_TSAN != 0) GTEST_SKIP() << "has no threads";
   std::vector<std::string> const twice{"--gtest_repeat=2"};
   Outcome const good = run_scenarios("Plain.Passes:Settings.None:Both/Streams.Death*", {}, twice);
   for (auto const& [variable, value, report] : bad_cases()) {

@@ -1,21 +1,21 @@
 #include "testlog/session.h"
 
 #include <errno.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <utility>
 
-#include "testlog/hang.h"
-#include "testlog/labels.h"
-#include "testlog/perf.h"
-#include "testlog/sanitizer.h"
+#include "testlog/outputs/labels.h"
+#include "testlog/run/hang.h"
+#include "testlog/run/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 namespace {
 
 constinit std::atomic<Session*> session{nullptr};
@@ -31,10 +31,10 @@ void Session::start(internal::ProcessRole const& role) {
   session.store(made, std::memory_order_release);
   static constexpr auto kLock = []() noexcept {
     get()->live_->filter().lock_for_fork();
-    get()->fail_on_.lock_for_fork();
+    get()->fail_on_->lock_for_fork();
   };
   static constexpr auto kUnlock = []() noexcept {
-    get()->fail_on_.unlock_after_fork();
+    get()->fail_on_->unlock_after_fork();
     get()->live_->filter().unlock_after_fork();
   };
   tracing::internal::set_fork_handler(tracing::internal::ForkStage::session,
@@ -45,11 +45,11 @@ void Session::start(internal::ProcessRole const& role) {
       .restore = [](std::uint32_t test) noexcept { get()->attribution_.end_work(test); }};
   tracing::set_context_carrier(&kRunningTest);
   tracing::set_global_default(made->registry_);
-  if (!role.death_test_child && !made->mute_) watch_for_hangs(*made, role.only_test);
-  watch_sanitizer(*made);
+  if (!role.death_test_child && !made->mute_) watch_for_hangs(made->report_parts(), role.only_test);
+  watch_sanitizer(made->report_parts());
 }
 
-Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {
+Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution) {
   std::string reports;
   environment_ = read_environment(tracing::internal::environment_variable, reports);
   auto const tables = {tracing::internal::common_variables(), test_variables()};
@@ -59,36 +59,68 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.
   if (!role.death_test_child) {
-    output_.open(environment_.output, environment_.format == tracing::FormatKind::json);
+    output_.open(environment_.output, tracing::internal::is_json(environment_.format));
     std::atexit([] { get()->output_.report_missing(); });
   }
-  std::unique_ptr<tracing::internal::Region> region;
   bool const has_profiles = !role.death_test_child && tracing::internal::ProfileOutputs::are_wanted(environment_);
+  make_capture(role, has_profiles);
+  // The folder is for the tests that CTest runs. Programs that these tests start may be test programs, too.
+  unsetenv("TRACE_RECORD_DEFAULT");
+  if (has_profiles) {
+    profiles_ = std::make_unique<Profiles>(environment_, output_, attribution_, *capture_);
+    std::atexit(
+        [] { get()->profiles_->finish(program_invocation_short_name, std::string(get()->output_.outside_tests())); });
+  }
+  live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
+  fail_on_ = std::make_unique<FailOn>(environment_, output_, attribution_, mute_);
+  if (live_->equal_lines() != nullptr) std::atexit([] { get()->live_->equal_lines()->finish(); });
+  if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) make_files();
+  make_perf(role);
+  make_registry();
+  report_parts_.emplace(ReportParts{environment_, output_, attribution_, *capture_, *live_, recording_file_,
+                                    run_records_.get(), files_.get(), *registry_, mute_});
+  if (!reports.empty()) output_.write_note("report", reports);
+}
+
+void Session::make_capture(internal::ProcessRole const& role, bool has_profiles) {
   bool const records = !environment_.record.empty() || !environment_.record_default.empty() || has_profiles;
   tracing::internal::Run const run = records ? tracing::internal::run_of_this_process() : tracing::internal::Run();
+  std::unique_ptr<tracing::internal::Region> region;
   if (!role.death_test_child) region = recording_file_.open(environment_, output_, role, run);
   capture_ = std::make_unique<Capture>(environment_, std::move(region), attribution_);
+  prepare_for_death_tests(role);
   if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
     run_records_->begin_process(role.argc, role.argv, run.id);
   }
   if (!role.death_test_child) std::atexit([] { get()->recording_file_.finish(); });
-  // This folder is for the tests that CTest runs. Programs that these start may be test programs, too.
-  unsetenv("TRACE_RECORD_DEFAULT");
-  if (has_profiles) {
-    profiles_ = std::make_unique<Profiles>(environment_, output_, attribution_, *capture_);
-    std::atexit([] { get()->profiles_->finish(program_invocation_short_name, std::string(get()->output_.outside_tests())); });
+}
+
+// In the style "threadsafe" the child of a death test is a new process, in the style "fast" a fork.
+void Session::prepare_for_death_tests(internal::ProcessRole const& role) {
+  tracing::internal::RecordStore* const store = capture_->recording();
+  if (store == nullptr) return;
+  if (role.death_test_child) {
+    death_tests_.move(store->region(), true);
+    return;
   }
-  live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
-  if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
-    auto const is_of_running_test = [this](tracing::SpanRef span) {
-      attribution_.observe_event();
-      Owner const owner = attribution_.owner_now(span);
-      return owner.test != 0 && !owner.late;
-    };
-    files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, recording_file_.run_began());
-    std::atexit([] { get()->files_->finish(); });
-  }
+  death_tests_.open();
+  store->set_in_child([](tracing::internal::Region& child) noexcept {
+    return testing::internal::InDeathTestChild() && get()->death_tests_.move(child, false);
+  });
+}
+
+void Session::make_files() {
+  auto const is_of_running_test = [this](tracing::SpanRef span) {
+    attribution_.observe_event();
+    Owner const owner = attribution_.owner_now(span);
+    return owner.test != 0 && !owner.late;
+  };
+  files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, recording_file_.run_began());
+  std::atexit([] { get()->files_->finish(); });
+}
+
+void Session::make_perf(internal::ProcessRole const& role) {
   auto const append_members = [this](tracing::TextBuffer& line, tracing::SpanRef span, tracing::Track const& track) {
     attribution_.observe_event();
     append_json_members(line, attribution_, attribution_.owner_now(span), track);
@@ -97,8 +129,6 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
       environment_.perf, output_,
       PerfOutputs::Use{.files = !role.death_test_child, .tests = true, .append_members = append_members});
   if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
-  make_registry();
-  if (!reports.empty()) output_.write_note("report", reports);
 }
 
 // The layer that captures comes first, since the others take their times from it.
@@ -106,7 +136,7 @@ void Session::make_registry() {
   auto builder = tracing::RegistryBuilder()
                      .with(capture_->make_layer(mute_ ? 0 : LiveOutput::kLayer), capture_->take_filter())
                      .with(live_->make_layer(), live_->take_filter())
-                     .with(fail_on_.make_layer(), fail_on_.take_filter());
+                     .with(fail_on_->make_layer(), fail_on_->take_filter());
   if (files_ != nullptr) {
     for (auto& layer : files_->take_layers()) builder.with(std::move(layer), file_filter());
   }
@@ -128,16 +158,17 @@ void Session::begin_test(std::string const& name, Settings const& settings) {
   live_->begin_test(settings);
   TestTag const tag = attribution_.begin_test(name);
   if (settings.fail_on) {
-    fail_on_.begin_test(tag, tracing::as_filter(*settings.fail_on), "its .fail_on");
+    fail_on_->begin_test(tag, tracing::as_filter(*settings.fail_on), "its .fail_on");
   } else {
-    fail_on_.begin_test(tag, environment_.fail_on, "TRACE_FAIL_ON");
+    fail_on_->begin_test(tag, environment_.fail_on, "TRACE_FAIL_ON");
   }
   capture_->begin_test();
 }
 
 void Session::end_test() {
   tracing::internal::InSubscriber const in_subscriber;
-  if (profiles_ != nullptr) profiles_->end_test(attribution_.running(), std::string(attribution_.name_of(attribution_.running())));
+  if (profiles_ != nullptr)
+    profiles_->end_test(attribution_.running(), std::string(attribution_.name_of(attribution_.running())));
   attribution_.end_test();
   live_->end_test();
   output_.set_test({});
@@ -145,9 +176,4 @@ void Session::end_test() {
   perf_->end_test();
 }
 
-tracing::PerfSummary perf_summary() {
-  Session* const started = Session::get();
-  return started == nullptr ? tracing::PerfSummary() : started->perf().of_test();
-}
-
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

@@ -3,23 +3,26 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "testlog/attribution.h"
-#include "testlog/capture.h"
+#include "testlog/capture/attribution.h"
+#include "testlog/capture/capture.h"
+#include "testlog/capture/death_tests.h"
+#include "testlog/capture/recording_file.h"
+#include "testlog/capture/run_records.h"
 #include "testlog/environment.h"
-#include "testlog/fail_on.h"
 #include "testlog/internal/process.h"
-#include "testlog/live_output.h"
-#include "testlog/profiles.h"
-#include "testlog/recording_file.h"
-#include "testlog/run_records.h"
+#include "testlog/outputs/live_output.h"
+#include "testlog/outputs/profiles.h"
+#include "testlog/report/fail_on.h"
+#include "testlog/report/report_parts.h"
 #include "testlog/settings.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/environment/file_outputs.h"
 #include "tracing_core/environment/perf_outputs.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 using tracing::internal::FileOutputs;
 using tracing::internal::PerfOutputs;
@@ -28,31 +31,32 @@ using tracing::internal::PerfOutputs;
 /// registry.
 class Session {
  public:
-  /// Makes the session of this process and its registry the global default, unless tests are only listed. REQUIRES: not
-  /// called before.
+  /// Makes the session of this process, and makes its registry the global default. Does nothing if tests are only
+  /// listed, or on a second call.
   static void start(internal::ProcessRole const& role);
-  /// Null before start(), and if tests are only listed.
+  /// Returns null before start(), and if tests are only listed.
   static Session* get() noexcept;
 
   Environment const& environment() const noexcept { return environment_; }
   Output& output() noexcept { return output_; }
   Attribution& attribution() noexcept { return attribution_; }
   Capture& capture() noexcept { return *capture_; }
-  /// Null unless there is a file, or one will be made of the recording.
+  /// Returns null unless the recording is in a file, or a file will be made of it.
   RunRecords* run_records() noexcept { return run_records_.get(); }
   RecordingFile& recording_file() noexcept { return recording_file_; }
+  DeathTests& death_tests() noexcept { return death_tests_; }
   LiveOutput& live() noexcept { return *live_; }
-  FailOn& fail_on() noexcept { return fail_on_; }
-  /// Null if neither a Chrome trace nor folded stacks are written.
-  FileOutputs const* files() const noexcept { return files_.get(); }
+  FailOn& fail_on() noexcept { return *fail_on_; }
   PerfOutputs& perf() noexcept { return *perf_; }
   tracing::Registry& registry() const noexcept { return *registry_; }
+  ReportParts const& report_parts() const noexcept { return *report_parts_; }
 
-  /// Whether nothing is printed in this process: TRACE_SHOW is none, or it is the child of a threadsafe death test.
+  /// Returns true if nothing is printed in this process, because TRACE_SHOW is none or because it is the child of a
+  /// threadsafe death test.
   bool is_mute() const noexcept { return mute_; }
 
-  /// True on the first call only: a program and one of its libraries may both contain testlog and try to install its
-  /// listeners.
+  /// Returns true on the first call only: a program and a library that it loads may both contain testlog and try to
+  /// install its listeners.
   bool take_listeners() noexcept { return !listeners_taken_.exchange(true); }
 
   /// `name` must live as long as the program.
@@ -61,6 +65,10 @@ class Session {
 
  private:
   explicit Session(internal::ProcessRole const& role);
+  void make_capture(internal::ProcessRole const& role, bool has_profiles);
+  void prepare_for_death_tests(internal::ProcessRole const& role);
+  void make_files();
+  void make_perf(internal::ProcessRole const& role);
   void make_registry();
   std::unique_ptr<tracing::Filter> file_filter() const;
 
@@ -69,15 +77,17 @@ class Session {
   std::atomic<bool> listeners_taken_{false};
   Output output_{"outside_tests"};
   Attribution& attribution_;
-  FailOn fail_on_;
   RecordingFile recording_file_;
+  DeathTests death_tests_;
   std::unique_ptr<Capture> capture_;
   std::unique_ptr<RunRecords> run_records_;
   std::unique_ptr<LiveOutput> live_;
+  std::unique_ptr<FailOn> fail_on_;
   std::unique_ptr<FileOutputs> files_;
   std::unique_ptr<Profiles> profiles_;
   std::unique_ptr<PerfOutputs> perf_;
   std::shared_ptr<tracing::Registry> registry_;
+  std::optional<ReportParts> report_parts_;
 };
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

@@ -2,12 +2,12 @@
 
 #include <utility>
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 namespace {
 
 constinit internal::RegisteredSettings const* first = nullptr;
 
-// "Instance/Suite" -> "Suite"; of a typed test "Instance/Suite/0" or "Suite/0" -> "Suite".
+// Turns "Instance/Suite" into "Suite"; for a typed test also "Instance/Suite/0" and "Suite/0".
 std::string_view written_suite(std::string_view suite, bool typed) {
   if (typed) suite = suite.substr(0, suite.rfind('/'));
   std::size_t const slash = suite.rfind('/');
@@ -39,4 +39,4 @@ Settings settings_of(std::string_view suite, std::string_view name, bool typed) 
   return own;
 }
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

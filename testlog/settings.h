@@ -6,27 +6,28 @@
 
 #include "tracing_core/model/level.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 /// The settings of TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn, .perf = true); all are
 /// optional, in this order.
 struct Settings {
-  /// What is shown while the test runs, unless TRACE_FILTER is set. The text must live as long as the program.
+  /// Directives that select what is shown while the test runs, unless TRACE_FILTER is set. The text must live as long
+  /// as the program.
   std::string_view default_filter{};
   /// The test fails at its end if it recorded an event of this level or a more severe one.
-  std::optional<tracing::Level> fail_on{};
+  std::optional<tracing::v1::Level> fail_on{};  // tracing_optional.h may have a Level, too
   /// Perf spans are on while the test runs, as with TRACE_PERF=on, whatever TRACE_PERF says.
   std::optional<bool> perf{};
 };
 
-/// The settings of a test by its names as GoogleTest prints them: its own, and what it leaves open those of its suite. An
-/// instance of a parameterised or typed test has those of the test.
+/// Returns the settings of a test, by its names as GoogleTest prints them. Settings that the test leaves open come from
+/// its suite. All instances of a parameterised or typed test have the settings of the test.
 Settings settings_of(std::string_view suite, std::string_view name, bool typed) noexcept;
 
 namespace internal {
 
-/// Registers settings in a static initialiser; an empty name: of all tests of the suite. Both names must live as long
-/// as the program.
+/// Registers settings in a static initialiser. With an empty name they are for all tests of the suite. Both names must
+/// live as long as the program.
 class RegisteredSettings {
  public:
   RegisteredSettings(std::string_view suite, std::string_view name, Settings settings) noexcept;
@@ -43,4 +44,4 @@ class RegisteredSettings {
 };
 
 }  // namespace internal
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

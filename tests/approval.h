@@ -1,4 +1,4 @@
-// expect_approved(): compares printed text with an approved file.
+// expect_approved() compares printed text with an approved file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,8 +11,9 @@
 
 namespace tracing::testing {
 
-/// Expects `text` to be the content of `approved/<name>` in the folder of the test's sources. With the environment variable
-/// TESTLOG_APPROVE=1 it writes that file instead: run the test so, then read the difference before you commit it.
+/// Expects `text` to be the content of `approved/<name>` in the folder of the test's sources. With the environment
+/// variable TESTLOG_APPROVE=1 it writes that file instead: run the test so, then read the difference before you commit
+/// it.
 inline void expect_approved(std::string_view name, std::string_view text, char const* folder = TESTLOG_TEST_DIR) {
   std::filesystem::path const path = std::filesystem::path(folder) / "approved" / name;
   char const* const approve = std::getenv("TESTLOG_APPROVE");
@@ -25,7 +26,8 @@ inline void expect_approved(std::string_view name, std::string_view text, char c
   ASSERT_TRUE(file) << path << " does not exist; to create it: TESTLOG_APPROVE=1 ctest -R <this test>";
   std::ostringstream approved;
   approved << file.rdbuf();
-  EXPECT_EQ(approved.str(), text) << "differs from " << path << "; if the new text is right: TESTLOG_APPROVE=1 ctest -R <this test>";
+  EXPECT_EQ(approved.str(), text) << "differs from " << path
+                                  << "; if the new text is right: TESTLOG_APPROVE=1 ctest -R <this test>";
 }
 
 }  // namespace tracing::testing

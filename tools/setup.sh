@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [bench] [browser]
+# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser]
 #
 # Uses apt-get on Debian and Ubuntu, as root or with sudo; upgrades nothing, and returns quickly if nothing is missing. On
 # other systems it prints what is needed. TESTLOG_NO_SETUP=1 skips it.
@@ -13,9 +13,10 @@ for extra in "$@"; do
   case $extra in
     clang) needs+=(clang++:clang) ;;
     fuzz) needs+=(clang++:clang libclang-rt-dev) ;;
+    format) needs+=(clang-format-14:clang-format-14) ;;
     bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
     browser) needs+=(chromium:chromium) ;;
-    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, bench, browser" >&2; exit 2 ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser" >&2; exit 2 ;;
   esac
 done
 readonly needs

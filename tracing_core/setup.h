@@ -1,4 +1,4 @@
-// For main() or a test framework: the registry, layers, filters and sinks.
+// Includes what main() or a test framework needs: the registry, layers, filters and sinks.
 #pragma once
 
 #include "tracing_core/collect/registry.h"

@@ -1,4 +1,4 @@
-// What the CPU backend reports of the time in which it runs kernels and copies memory, read back from a recording.
+// Tests the times that the CPU backend reports for kernels and copies of memory, read back from a recording.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,12 +19,11 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/model/text_buffer.h"
-#include "tracing_core/record/reader.h"
 #include "tracing_core/record/record.h"
+#include "tracing_core/record/recording.h"
 #include "tracing_core/tracing.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -35,8 +34,8 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using tracing::Instant;
 using tracing::cuda::Driver;
-using tracing::internal::RecordEntry;
-using tracing::internal::RecordType;
+using tracing::recording::Entry;
+using tracing::recording::EntryType;
 
 struct RecordedSpan {
   std::string name;
@@ -52,14 +51,12 @@ using RecordedSpans = std::map<std::uint64_t, RecordedSpan>;
 
 class CpuActivity : public CpuDriver {
  protected:
-  CpuActivity() {
-    EXPECT_EQ(driver.module_load(&module, kTestKernels, "kernels", sizeof(kTestKernels)), CUDA_SUCCESS);
-  }
+  CpuActivity() { EXPECT_EQ(driver.module_load(&module, kTestKernels, "kernels", sizeof(kTestKernels)), CUDA_SUCCESS); }
 
-  // Records what `f` does, at most at this level. `f_later` is called when nothing new is recorded any more.
+  // Calls `f` and records its events up to `level`. Then calls `f_later` without recording.
   template <class F>
-  RecordedSpans record(F f, tracing::LevelFilter level = tracing::LevelFilter::trace,
-                       std::function<void()> const& f_later = [] {}) {
+  RecordedSpans record(
+      F f, tracing::LevelFilter level = tracing::LevelFilter::trace, std::function<void()> const& f_later = [] {}) {
     std::string const file = folder_ / ("run" + std::to_string(++recordings_) + ".rec");
     auto [layer, failed] = tracing::record_layer({.path = file});
     EXPECT_FALSE(failed) << failed.message();
@@ -67,10 +64,10 @@ class CpuActivity : public CpuDriver {
     tracing::with_default(tracing::RegistryBuilder().with(std::move(layer), std::move(filter)).build(), f);
     f_later();
     std::string error;
-    auto const recording = tracing::internal::Recording::read_file(file, error);
+    auto const recording = tracing::recording::Recording::read_file(file, error);
     EXPECT_NE(recording, nullptr) << error;
     RecordedSpans spans;
-    recording->for_each([&spans](RecordEntry const& entry) { add(entry, spans); });
+    recording->for_each([&spans](Entry const& entry) { add(entry, spans); });
     EXPECT_THAT(recording->problems(), IsEmpty());
     return spans;
   }
@@ -84,26 +81,26 @@ class CpuActivity : public CpuDriver {
   CUmodule module = nullptr;
 
  private:
-  static void add(RecordEntry const& entry, RecordedSpans& spans) {
+  static void add(Entry const& entry, RecordedSpans& spans) {
     RecordedSpan& span = spans[entry.span];
     switch (entry.type) {
-      case RecordType::scope_begin:
-      case RecordType::new_span:
+      case EntryType::scope_begin:
+      case EntryType::new_span:
         span.name = entry.metadata->name();
         span.track = entry.track_name;
         span.begin = entry.time;
         span.parent = entry.parent;
         add_fields(entry, span);
         break;
-      case RecordType::scope_end:
-      case RecordType::exit:
+      case EntryType::scope_end:
+      case EntryType::exit:
         if (span.end < entry.time) span.end = entry.time;
         break;
-      case RecordType::follows_from: span.cause = entry.cause; break;
+      case EntryType::follows_from: span.cause = entry.cause; break;
       default: break;
     }
   }
-  static void add_fields(RecordEntry const& entry, RecordedSpan& span) {
+  static void add_fields(Entry const& entry, RecordedSpan& span) {
     tracing::FieldValues const values(*entry.metadata, entry.values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values.value(i).is_empty()) continue;
@@ -164,7 +161,7 @@ TEST_F(CpuActivity, KernelHasTheSharedMemoryThatItsLaunchAskedFor) {
               AllOf(Contains(Pair("shared_bytes", "32")), Contains(Pair("dynamic_shared_bytes", "32"))));
 }
 
-// As its launch has: `testlog stats` has one row for both.
+// The kernel has the name that its launch has, so `testlog stats` has one row for both.
 TEST_F(CpuActivity, KernelHasTheNameOfTheSource) {
   constexpr char kSource[] =
       ".version 8.0 .target sm_75 .address_size 64 .visible .entry _ZN3app5scaleIfEEvPT_() { ret; }";
@@ -221,8 +218,7 @@ TEST_F(CpuActivity, CopiesAndFillsHaveTheirBytes) {
   });
   auto const of_default = on_track(spans, "GPU 0 stream 0");
   ASSERT_THAT(names(of_default), ElementsAre("memcpy_htod", "memcpy_dtoh"));
-  EXPECT_THAT(of_default[0].fields,
-              ElementsAre(Pair("bytes", "32"), Pair("device", "0"), Pair("stream", "0")));
+  EXPECT_THAT(of_default[0].fields, ElementsAre(Pair("bytes", "32"), Pair("device", "0"), Pair("stream", "0")));
   EXPECT_EQ(of_default[1].fields.at("bytes"), "4");
   EXPECT_EQ(spans.at(of_default[1].cause).name, "memcpy_dtoh");
   EXPECT_NE(spans.at(of_default[1].cause).track, "GPU 0 stream 0") << "the cause is the call";
@@ -264,7 +260,8 @@ TEST_F(CpuActivity, IsRecordedWhereItsCallWasAlsoWhenTheScopeOfThatRegistryHasEn
   CUdeviceptr const memory = allocate(64);
   HeldUp held(api, stream);
   auto const spans = record([&] { EXPECT_EQ(driver.memset_d8_async(memory, 1, 64, stream), CUDA_SUCCESS); },
-                            tracing::LevelFilter::trace, [&] {
+                            tracing::LevelFilter::trace,
+                            [&] {
                               held.release();
                               EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
                             });
@@ -279,5 +276,4 @@ TEST_F(CpuActivity, IsNotReportedForCallsThatNoDriverMade) {
   EXPECT_THAT(on_track(spans, "GPU 0 stream 0"), IsEmpty());
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

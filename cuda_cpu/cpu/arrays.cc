@@ -1,4 +1,4 @@
-// Arrays, and copies in two and three dimensions.
+// Implements the calls for arrays, and copies in two and three dimensions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace {
 
 using tracing::cuda::ActivityKind;
 
-// One end of a copy: where its rows are, and what keeps its memory alive.
+// The source or the target of a copy: the place of its rows, and the owner of its memory, which is kept alive.
 struct Rows {
   std::byte* first = nullptr;
   std::size_t row_pitch = 0;
   std::size_t slice_pitch = 0;
-  bool is_host = false;    // pageable memory
+  bool is_host = false;  // pageable memory
   std::shared_ptr<void> storage;
-  std::shared_ptr<WrittenBytes> written;  // null if not tracked
+  std::shared_ptr<WrittenBytes> written;  // null: the writes are not tracked
 
   std::byte* at(std::size_t slice, std::size_t row) const noexcept {
     return first + slice * slice_pitch + row * row_pitch;
@@ -30,12 +30,12 @@ struct Rows {
 };
 
 struct Extent {
-  std::size_t bytes;  // of a row
+  std::size_t bytes;  // bytes of a row
   std::size_t rows;
   std::size_t slices;
 };
 
-// The memory of one end as CUDA_MEMCPY3D gives it.
+// The source or the target of a copy, as CUDA_MEMCPY3D describes it.
 struct End {
   CUmemorytype type;
   void* host;
@@ -44,14 +44,11 @@ struct End {
   std::size_t pitch, height, x, y, z;
 };
 
-CUresult refuse_end(char const* what, std::uintptr_t begin, std::size_t bytes) {
-  return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the {}, {} bytes at {:#x}, is not within one allocation", what, bytes, begin));
-}
-
 CUresult find_in_array(Device& device, End const& end, Extent const& extent, char const* what, Rows& rows) {
   auto const array = device.arrays.find(end.array);
   if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (end.x + extent.bytes > array->row_bytes() || end.y + extent.rows > array->rows() || end.z + extent.slices > array->slices())
+  if (end.x + extent.bytes > array->row_bytes() || end.y + extent.rows > array->rows() ||
+      end.z + extent.slices > array->slices())
     return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the {} is not within its array", what));
   rows.row_pitch = array->row_bytes();
   rows.slice_pitch = rows.row_pitch * array->rows();
@@ -66,9 +63,11 @@ CUresult find_rows(Device& device, End const& end, Extent const& extent, char co
   if (end.type == CU_MEMORYTYPE_ARRAY) return find_in_array(device, end, extent, what, rows);
   bool const is_tall = extent.rows > 1 || extent.slices > 1;
   if (is_tall && end.pitch < extent.bytes + end.x)
-    return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the pitch of the {} is {}; a row has {} bytes", what, end.pitch, extent.bytes + end.x));
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  fmt::format("the pitch of the {} is {}; a row has {} bytes", what, end.pitch, extent.bytes + end.x));
   if (extent.slices > 1 && end.height < extent.rows + end.y)
-    return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the height of the {} is {}; {} rows are copied", what, end.height, extent.rows + end.y));
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  fmt::format("the height of the {} is {}; {} rows are copied", what, end.height, extent.rows + end.y));
   rows.row_pitch = end.pitch;
   rows.slice_pitch = end.pitch * end.height;
   auto const base = end.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(end.host) : end.device;
@@ -80,7 +79,7 @@ CUresult find_rows(Device& device, End const& end, Extent const& extent, char co
   if (range) rows.storage = std::move(range->storage);
   if (range) rows.written = std::move(range->written);
   rows.is_host = !range;
-  return rows.is_host && end.type == CU_MEMORYTYPE_DEVICE ? refuse_end(what, begin, bytes) : CUDA_SUCCESS;
+  return rows.is_host && end.type == CU_MEMORYTYPE_DEVICE ? refuse_range(what, begin, bytes) : CUDA_SUCCESS;
 }
 
 void copy_rows(Rows const& to, Rows const& from, Extent const& extent) {
@@ -106,7 +105,8 @@ CUresult array_3d_create(CUarray* out, CUDA_ARRAY3D_DESCRIPTOR const* descriptor
     array->descriptor = *descriptor;
     auto const format = find_format(descriptor->Format);
     if (!format || !is_channel_count(descriptor->NumChannels))
-      return refuse(CUDA_ERROR_NOT_SUPPORTED, "an array of this format is not supported; expected 1, 2 or 4 integers, halves or floats");
+      return refuse(CUDA_ERROR_NOT_SUPPORTED,
+                    "an array of this format is not supported; expected 1, 2 or 4 integers, halves or floats");
     array->element_bytes = std::size_t{format->bytes} * descriptor->NumChannels;
     // Layers and faces are slices.
     std::string const note = span_note("allocated");
@@ -148,14 +148,17 @@ CUresult copy_3d(CUDA_MEMCPY3D const* copy, CUstream stream_handle, bool waits) 
     if (extent.bytes == 0 || extent.rows == 0 || extent.slices == 0) return CUDA_SUCCESS;
     Rows to;
     Rows from;
-    End const target{copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstPitch, copy->dstHeight,
-                     copy->dstXInBytes, copy->dstY, copy->dstZ};
-    End const source{copy->srcMemoryType, const_cast<void*>(copy->srcHost), copy->srcDevice, copy->srcArray, copy->srcPitch,
-                     copy->srcHeight, copy->srcXInBytes, copy->srcY, copy->srcZ};
+    End const target{copy->dstMemoryType, copy->dstHost,     copy->dstDevice, copy->dstArray, copy->dstPitch,
+                     copy->dstHeight,     copy->dstXInBytes, copy->dstY,      copy->dstZ};
+    End const source{copy->srcMemoryType, const_cast<void*>(copy->srcHost),
+                     copy->srcDevice,     copy->srcArray,
+                     copy->srcPitch,      copy->srcHeight,
+                     copy->srcXInBytes,   copy->srcY,
+                     copy->srcZ};
     if (auto const result = find_rows(device, target, extent, "target", to); result != CUDA_SUCCESS) return result;
     if (auto const result = find_rows(device, source, extent, "source", from); result != CUDA_SUCCESS) return result;
     std::function<void()> work = [to, from, extent] { copy_rows(to, from, extent); };
-    if (!to.is_host || !from.is_host)  // else the device has no part in it
+    if (!to.is_host || !from.is_host)  // a copy within the host is no activity of the device
       work = reporting(kind_of(*copy), extent.bytes * extent.rows * extent.slices, std::move(work));
     // Pageable memory is read or written before the call returns, as by the linear copies.
     if (!waits && (this_thread().copies_in_turn || (!to.is_host && !from.is_host))) {
@@ -187,8 +190,8 @@ CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t colum
     if (columns > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
     Extent const extent{columns * sizeof(T), rows, 1};
     Rows found;
-    auto const result = find_rows(device, {CU_MEMORYTYPE_DEVICE, nullptr, to, nullptr, pitch, rows, 0, 0, 0}, extent,
-                                  "target", found);
+    auto const result =
+        find_rows(device, {CU_MEMORYTYPE_DEVICE, nullptr, to, nullptr, pitch, rows, 0, 0, 0}, extent, "target", found);
     if (result != CUDA_SUCCESS) return result;
     device.submit(stream, reporting(ActivityKind::memset, extent.bytes * rows, [=] {
                     for (std::size_t row = 0; row < rows; ++row) {

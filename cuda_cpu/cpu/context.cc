@@ -1,4 +1,4 @@
-// The calls about the driver, its device and the primary context.
+// Implements the calls about the driver, its device and the primary context.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -22,7 +22,7 @@ struct Attribute {
   int value;
 };
 
-// The attributes that are not zero, except the number of multiprocessors, which is that of the workers.
+// The attributes that are not zero, except the number of multiprocessors, which is the number of workers.
 constexpr Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kMaxThreads},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, kMaxThreads},

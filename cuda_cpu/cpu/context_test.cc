@@ -7,8 +7,7 @@
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 TEST_F(CpuDriver, ImplementsEveryCallOfTheTable) {
 #define CUDA_CPU_IS_THERE(member, symbol, version) EXPECT_NE(api.member, nullptr) << #symbol;
@@ -151,5 +150,4 @@ TEST_F(CpuDriver, CallsInAForkedChildFail) {
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS) << "the parent is not affected";
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

@@ -1,5 +1,5 @@
-// The calls that copy and set memory. Copies within the device and of pinned memory are asynchronous; pageable host
-// memory is read or written before the call returns, as by the driver.
+// Implements the calls that copy and set memory. Copies within the device and of pinned memory are asynchronous;
+// pageable host memory is read or written before the call returns, as by the driver.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,19 +17,14 @@ using tracing::cuda::ActivityKind;
 
 std::uintptr_t address_of(void const* memory) noexcept { return reinterpret_cast<std::uintptr_t>(memory); }
 
-CUresult out_of_bounds(char const* what, CUdeviceptr address, std::size_t bytes) {
-  return refuse(CUDA_ERROR_INVALID_VALUE,
-                fmt::format("the {}, {} bytes at {:#x}, is not within one allocation", what, bytes, address));
-}
-
-// One end of a copy. Keeps the memory alive until the copy is done.
+// The source or the target of a copy. Keeps the memory alive until the copy is done.
 struct End {
   void* memory = nullptr;
   bool is_known = false;  // memory of the device, or pinned memory
   std::shared_ptr<std::byte> storage;
-  std::shared_ptr<WrittenBytes> written;  // null if not tracked
+  std::shared_ptr<WrittenBytes> written;  // null: the writes are not tracked
 
-  // For Checks::init, when the copy is made: a kernel that runs before reads what nobody has written.
+  // For Checks::init. Called when the copy runs, so that a kernel that runs before it and reads the memory is reported.
   void mark_written(std::size_t bytes) const noexcept {
     if (written != nullptr) written->set(reinterpret_cast<std::uintptr_t>(memory), bytes);
   }
@@ -53,7 +48,7 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
                  bool waits) {
   if (bytes == 0) return CUDA_SUCCESS;
   auto const target = end_at(device, to, bytes);
-  if (!target.is_known) return out_of_bounds("target", to, bytes);
+  if (!target.is_known) return refuse_range("target", to, bytes);
   if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (waits) {
     auto const copy = reporting(ActivityKind::memcpy_htod, bytes, [&] {
@@ -84,7 +79,7 @@ CUresult copy_out(Device& device, void* to, CUdeviceptr from, std::size_t bytes,
                   bool waits) {
   if (bytes == 0) return CUDA_SUCCESS;
   auto const source = end_at(device, from, bytes);
-  if (!source.is_known) return out_of_bounds("source", from, bytes);
+  if (!source.is_known) return refuse_range("source", from, bytes);
   if (to == nullptr) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, address_of(to), bytes);
   if (waits || !(target.is_known || this_thread().copies_in_turn)) {
@@ -104,8 +99,8 @@ CUresult copy_within(Device& device, CUdeviceptr to, CUdeviceptr from, std::size
   if (bytes == 0) return CUDA_SUCCESS;
   auto const target = end_at(device, to, bytes);
   auto const source = end_at(device, from, bytes);
-  if (!target.is_known) return out_of_bounds("target", to, bytes);
-  if (!source.is_known) return out_of_bounds("source", from, bytes);
+  if (!target.is_known) return refuse_range("target", to, bytes);
+  if (!source.is_known) return refuse_range("source", from, bytes);
   submit_copy(device, stream, ActivityKind::memcpy_dtod, target, source, bytes);
   return CUDA_SUCCESS;
 }
@@ -116,7 +111,7 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
   if (to % sizeof(T) != 0) return refuse(CUDA_ERROR_INVALID_VALUE, "the target is not aligned");
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, to, count * sizeof(T));
-  if (!target.is_known) return out_of_bounds("target", to, count * sizeof(T));
+  if (!target.is_known) return refuse_range("target", to, count * sizeof(T));
   device.submit(stream, reporting(ActivityKind::memset, count * sizeof(T), [target, value, count] {
                   std::fill_n(static_cast<T*>(target.memory), count, value);
                   target.mark_written(count * sizeof(T));
@@ -125,6 +120,11 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
 }
 
 }  // namespace
+
+CUresult refuse_range(char const* what, CUdeviceptr address, std::size_t bytes) {
+  return refuse(CUDA_ERROR_INVALID_VALUE,
+                fmt::format("the {}, {} bytes at {:#x}, is not within one allocation", what, bytes, address));
+}
 
 CUresult memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes) {
   return on_stream(nullptr,

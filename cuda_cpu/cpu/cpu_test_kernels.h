@@ -1,4 +1,4 @@
-// Handwritten PTX for the tests of the CPU backend.
+// For the tests of the CPU backend: handwritten PTX.
 #pragma once
 
 namespace cuda_cpu {

@@ -87,7 +87,8 @@ class HeldUp {
  private:
   using Flag = std::atomic<bool>;
 
-  std::shared_ptr<Flag> held_ = std::make_shared<Flag>(true);  // the work may read it after this object is destroyed
+  // A shared pointer, because the work may read it after this object is destroyed.
+  std::shared_ptr<Flag> held_ = std::make_shared<Flag>(true);
   std::jthread later_;
 };
 

@@ -21,13 +21,13 @@ CpuDriverOptions chosen_options TRACING_GUARDED_BY(start_mutex);
 constinit std::atomic<Device*> device{nullptr};
 constinit std::atomic<bool> forked_since_start{false};
 
-// Whether the device belongs to a parent process: a forked child lacks its threads.
+// Returns true in a forked child. The device belongs to the parent process, and the child lacks its threads.
 bool is_forked_child() noexcept {
   return Device::get() != nullptr && forked_since_start.load(std::memory_order_relaxed);
 }
 
-// After the destructors of static objects and what atexit() registered, in which programs free their pools. There the status
-// can only be changed by _exit().
+// Runs after the destructors of static objects and the functions of atexit(), in which programs free their pools. At
+// that point only _exit() can change the status.
 [[gnu::destructor]] void check_leaks_at_exit() {
   Device* const its = Device::get();
   if (its == nullptr || !its->options.leak_check || is_forked_child()) return;
@@ -85,8 +85,8 @@ CUresult Device::start(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   MutexLock const lock(start_mutex);
   if (get() != nullptr) return CUDA_SUCCESS;
-  // A handler of this library's own: tracing::internal::fork_count() is a variable of which libcudart.so.13, whose
-  // symbols are local, has a copy that nobody counts up.
+  // This library needs its own handler. libcudart.so.13 has a separate copy of the variable behind
+  // tracing::internal::fork_count(), since its symbols are local, and nobody counts that copy up.
   static int const handler = pthread_atfork(nullptr, nullptr, [] { forked_since_start = true; });
   if (handler != 0) return CUDA_ERROR_OUT_OF_MEMORY;
   forked_since_start = false;
@@ -104,13 +104,13 @@ Executor& Device::executor() {
 
 unsigned Device::multiprocessors() const noexcept {
   if (options.workers != 0) return options.workers;
-  static unsigned const cores = std::max(std::thread::hardware_concurrency(), 1u);  // reads a file
+  static unsigned const cores = std::max(std::thread::hardware_concurrency(), 1u);  // static, since it reads a file
   return cores;
 }
 
 void Device::fail(CpuDriverFault fault) {
   MutexLock const lock(fault_mutex_);
-  if (fault_) return;  // keep the first: it may have caused the others
+  if (fault_) return;  // keep the first fault, which may have caused the others
   fault_ = std::move(fault);
   sticky_.store(fault_->code, std::memory_order_release);
   stop.request_stop();
@@ -133,7 +133,7 @@ Mark Device::submit(Streams::Handle const& stream, std::function<void()> work) {
   return streams.submit(stream, [this, work = std::move(work)] {
     try {
       if (sticky() == CUDA_SUCCESS) work();
-    } catch (std::exception const& thrown) {  // std::bad_alloc
+    } catch (std::exception const& thrown) {  // for instance std::bad_alloc
       fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with(thrown.what())});
     } catch (...) {
       fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with("an exception of an unknown type")});
@@ -154,7 +154,7 @@ CUresult Device::wait(std::vector<Mark> const& marks) {
 }
 
 void Device::report_leaks() {
-  if (sticky() != CUDA_SUCCESS) return;  // the program could not free anything after that
+  if (sticky() != CUDA_SUCCESS) return;  // the program could not free memory after that
   constexpr std::size_t kMaxNamed = 20;
   std::vector<std::string> leaks;
   {
@@ -191,13 +191,13 @@ void Device::clear() {
     memory.unmap_host(reinterpret_cast<void*>(address));
 }
 
-void ThreadState::end() noexcept {
+void DriverThreadState::end() noexcept {
   if (stream != nullptr && !is_forked_child()) Device::get()->streams.close(stream);
   stream = nullptr;
   std::string().swap(last_message);
 }
 
-ThreadState& this_thread() noexcept { return lasting_thread_local<ThreadState>(); }
+DriverThreadState& this_thread() noexcept { return lasting_thread_local<DriverThreadState>(); }
 
 CUcontext primary_context() noexcept { return reinterpret_cast<CUcontext>(std::uintptr_t{0x01000000}); }
 

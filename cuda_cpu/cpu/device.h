@@ -1,4 +1,5 @@
-// Device: the state and the properties of the CPU backend's device; the calls, and the checks that each begins with.
+// Device holds the state and the properties of the CPU backend's device. This header also declares the calls, and the
+// checks that each call begins with.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>  // std::once_flag
+#include <mutex>  // for std::once_flag
 #include <new>
 #include <optional>
 #include <set>
@@ -19,9 +20,9 @@
 #include <utility>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
-#include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/cpu/images.h"
 #include "cuda_cpu/cpu/streams.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/executor/device_memory.h"
 #include "cuda_cpu/executor/executor.h"
 #include "cuda_cpu/executor/program.h"
@@ -46,16 +47,16 @@ inline constexpr int kMaxBlocksPerMultiprocessor = 32;
 inline constexpr int kMaxBlockZ = 64;
 inline constexpr int kMaxGridX = 2147483647;
 inline constexpr int kMaxGridYZ = 65535;
-inline constexpr int kSharedBytes = 48 * 1024;  // in a block
+inline constexpr int kSharedBytes = 48 * 1024;  // in a block, without a request
 inline constexpr int kSharedBytesOnRequest = 227 * 1024;
 inline constexpr int kMaxTextureSide = 1 << 17;   // in texels
-inline constexpr int kMaxLinearTexels = 1 << 28;  // of a texture of linear memory
+inline constexpr int kMaxLinearTexels = 1 << 28;  // for a texture of linear memory
 inline constexpr int kTexturePitchAlignment = 32;
 
 using tracing::internal::Mutex;
 using tracing::internal::MutexLock;
 
-/// The user's objects by handle. Handles are never reused, so that stale ones are recognized. Thread-safe.
+/// Maps handles to the user's objects. Never reuses a handle, so that stale handles are recognized. Thread-safe.
 template <class T>
 class Handles {
  public:
@@ -98,11 +99,11 @@ class Handles {
 struct LoadedModule {
   std::shared_ptr<Program const> program;
   Mutex mutex;
-  std::map<std::string, CUfunction, std::less<>> functions TRACING_GUARDED_BY(mutex);  // that were looked up
+  std::map<std::string, CUfunction, std::less<>> functions TRACING_GUARDED_BY(mutex);  // looked up so far
 };
 
 struct LoadedFunction {
-  std::shared_ptr<Program const> program;  // of the kernel
+  std::shared_ptr<Program const> program;  // the kernel's program
   ptx::Function const* function = nullptr;
   DecodedKernel const* kernel = nullptr;
   std::atomic<int> max_dynamic_shared_bytes{0};
@@ -118,26 +119,26 @@ struct Recording {
 struct Event {
   bool has_time = true;
   Mutex mutex;
-  std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first
+  std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first recording
 };
 
 struct Allocation {
   std::size_t bytes = 0;
-  bool is_ordered = false;     // by a stream
+  bool is_ordered = false;  // allocated in the order of a stream
   bool is_managed = false;
   void const* pool = nullptr;  // see assign_to_pool()
 };
 
 struct PinnedMemory {
   std::shared_ptr<void> held;
-  unsigned flags = 0;  // that it was allocated with
+  unsigned flags = 0;  // flags of its allocation
 };
 
-/// The output of printf() in kernels until the host synchronizes. Thread-safe.
+/// Collects the output of printf() in kernels until the host synchronizes. Thread-safe.
 class PrintBuffer {
  public:
   void append(std::string_view text);
-  /// Writes it to stdout, like the driver.
+  /// Writes the output to stdout, like the driver.
   void flush();
 
  private:
@@ -145,43 +146,46 @@ class PrintBuffer {
   std::string text_ TRACING_GUARDED_BY(mutex_);
 };
 
-/// There is one in the process. It is never destroyed, for its threads and those of the user may run after main().
+/// The device. The process has one. It is never destroyed, for its threads and the user's threads may run after main().
 class Device {
  public:
   explicit Device(CpuDriverOptions const& options);
 
-  /// Null before cuInit.
+  /// Returns null before cuInit.
   static Device* get() noexcept;
   static CUresult start(unsigned flags);
 
   Executor& executor();  // the first call starts its threads
   unsigned multiprocessors() const noexcept;
 
-  /// CUDA_SUCCESS until a kernel fails; then the error that every call returns.
+  /// Returns CUDA_SUCCESS until a kernel fails; then the error that every call returns.
   CUresult sticky() const noexcept { return sticky_.load(std::memory_order_acquire); }
   void fail(CpuDriverFault fault);
   std::optional<CpuDriverFault> last_fault() const;
 
-  /// The stream of a handle, including CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Null if there is none.
+  /// Returns the stream of a handle, including CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, or null for an unknown
+  /// handle.
   Streams::Handle find_stream(CUstream handle);
-  /// Adds work to a stream. It is skipped if the context is broken by then; an exception of it breaks the context.
+  /// Adds work to a stream. The work is skipped if the context is broken by then. If it throws, the exception breaks
+  /// the context.
   Mark submit(Streams::Handle const& stream, std::function<void()> work);
-  /// The same for a function of the user, whose exceptions end the process, as on a thread of the driver.
+  /// Adds a function of the user to a stream. It is also skipped if the context is broken. If it throws, the process
+  /// ends, as on a thread of the driver.
   Mark submit_host_function(Streams::Handle const& stream, std::function<void()> function);
-  /// Waits, writes what kernels printed, and returns sticky().
+  /// Waits, writes the output of kernels, and returns sticky().
   CUresult wait(std::vector<Mark> const& marks);
 
-  /// The texture or surface of a handle. Null if there is none.
+  /// Returns the texture or surface of a handle, or null for an unknown handle.
   std::shared_ptr<Image const> find_image(std::uint64_t handle) const;
 
-  /// Frees everything in the context, when it is no longer retained.
+  /// Frees everything in the context. Called when the context is no longer retained.
   void clear();
   /// Writes to stderr which allocations the user has not freed.
   void report_leaks();
-  std::atomic<bool> has_leaked{false};  // whether it ever wrote any
+  std::atomic<bool> has_leaked{false};  // set once leaks were written
 
   CpuDriverOptions const options;
-  bool const launches_block;  // by CUDA_LAUNCH_BLOCKING
+  bool const launches_block;  // set by CUDA_LAUNCH_BLOCKING
   DeviceMemory memory;
   Streams streams;
   PrintBuffer prints;
@@ -211,19 +215,19 @@ class Device {
 };
 
 /// The state of a thread.
-struct ThreadState {
+struct DriverThreadState {
   CUcontext current = nullptr;
   bool runs_host_function = false;
   bool copies_in_turn = false;  // see CopiesInTurn
   std::string last_message;
-  Streams::Handle stream;  // for CU_STREAM_PER_THREAD
+  Streams::Handle stream;  // the stream of CU_STREAM_PER_THREAD
 
   void end() noexcept;  // see lasting_thread_local()
 };
-ThreadState& this_thread() noexcept;
+DriverThreadState& this_thread() noexcept;
 
-/// In its scope asynchronous copies on this thread read and write pageable memory, too, when their stream reaches them,
-/// as those of graphs do.
+/// In its scope asynchronous copies on this thread read and write all memory, pageable memory too, when their stream
+/// reaches them, as the copies of graphs do.
 class [[nodiscard]] CopiesInTurn {
  public:
   CopiesInTurn() noexcept : outer_(std::exchange(this_thread().copies_in_turn, true)) {}
@@ -235,16 +239,20 @@ class [[nodiscard]] CopiesInTurn {
   bool const outer_;
 };
 
-/// The only context.
+/// Returns the only context.
 CUcontext primary_context() noexcept;
 
-/// CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child of fork(); CUDA_ERROR_NOT_PERMITTED in a host function.
+/// Returns CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child of fork(); CUDA_ERROR_NOT_PERMITTED in a host
+/// function.
 CUresult check_started() noexcept;
-/// The same; also CUDA_ERROR_INVALID_CONTEXT without a current context, and the error that broke the context.
+/// As check_started(); also returns CUDA_ERROR_INVALID_CONTEXT without a current context, and the error that broke the
+/// context.
 CUresult check_context() noexcept;
 
 /// Returns `code` and sets cpu_driver_last_message().
 CUresult refuse(CUresult code, std::string message);
+/// Refuses `what`, the source or the target of a copy, because it does not lie within one allocation.
+CUresult refuse_range(char const* what, CUdeviceptr address, std::size_t bytes);
 
 /// Runs the body of a call and turns exceptions into error codes.
 template <class Body>
@@ -261,12 +269,16 @@ CUresult guarded(Body const& body) noexcept {
   }
 }
 
-/// Whether the device could run a launch of this shape.
+// Return true if the device runs grids or blocks of this size, whatever the kernel. An empty one is too small.
+bool is_possible_grid(Dimensions const& grid) noexcept;
+bool is_possible_block(Dimensions const& block) noexcept;
+/// Returns an error, explained, if the device cannot run a launch of this shape.
 CUresult check_launch(LoadedFunction const& function, LaunchShape const& shape);
-/// Copies the arguments of a launch, which cuLaunchKernel() takes in one of two forms, as the entry lays them out.
+/// Copies the arguments of a launch into the layout of the entry. cuLaunchKernel() takes them in one of two forms.
 CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra, std::vector<std::byte>& parameters);
 
-/// Copies or sets memory by `work()`. If device activity is recorded, reports when.
+/// Returns `work`, which copies or sets memory. If device activity is recorded, the returned function also reports when
+/// it ran.
 template <class F>
 auto reporting(tracing::cuda::ActivityKind kind, std::size_t bytes, F work) {
   return [call = tracing::cuda::current_device_call(kind), kind, bytes, work = std::move(work)] {

@@ -5,8 +5,7 @@
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 using std::chrono::milliseconds;
 
@@ -107,5 +106,4 @@ TEST_F(CpuDriver, DestroyedEventIsAnInvalidHandle) {
   EXPECT_EQ(api.event_create(&other, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

@@ -1,4 +1,4 @@
-// A fault breaks the context until the process ends, so each of these tests runs in its own process.
+// A fault breaks the context until the process ends, so each of these tests runs in a separate process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -15,12 +15,11 @@
 #include "cuda_cpu/cpu/cpu_test_support.h"
 #include "cuda_cpu/cpu/device.h"
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/cuda/launch_log.h"
+#include "tracing_core/cuda/driver/launch_log.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/tracing.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 // The state of a child process. A failed check is printed to stderr and ends the process.
 class Child {
@@ -109,7 +108,7 @@ TEST_F(CpuFaultDeathTest, FaultNamesItsLaunchKernelAndStream) {
     Child::expect(child.launch(nullptr, "store", address, 1), CUDA_SUCCESS, "a launch that is well");
     tracing::cuda::LaunchId id = 0;
     {
-      HeldUp const held(child.api, stream);  // or the next launch might report the fault already
+      HeldUp const held(child.api, stream);  // holds the stream, or the next launch might already report the fault
       {
         tracing::cuda::internal::LaunchScope const scope;
         id = tracing::cuda::current_launch();
@@ -200,7 +199,7 @@ TEST_F(CpuFaultDeathTest, MisalignedAddressesAndTrapsHaveTheirOwnErrors) {
   auto const trap = [] {
     Child child;
     Child::expect(child.launch(nullptr, "trap"), CUDA_SUCCESS, "the launch");
-    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION, "ctx_synchronize");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
   };
   EXPECT_CHILD(trap);
 }
@@ -230,7 +229,7 @@ TEST_F(CpuFaultDeathTest, FaultStopsTheKernelsOfOtherStreams) {
     Child::expect(child.api.memset_d8(flag, 0, 4), CUDA_SUCCESS, "memset_d8");
     Child::expect(child.launch(first, "wait_for", flag), CUDA_SUCCESS, "one that never ends");
     Child::expect(child.launch(second, "trap"), CUDA_SUCCESS, "one that fails");
-    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION, "ctx_synchronize");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
   };
   EXPECT_CHILD(body);
 }
@@ -242,7 +241,7 @@ TEST_F(CpuFaultDeathTest, BlockingLaunchReturnsTheFaultItself) {
     auto const address = child.allocate(4);
     Child::expect(child.launch(nullptr, "store", address, 1), CUDA_SUCCESS, "a launch that is well");
     Child::expect(child.api.stream_query(nullptr), CUDA_SUCCESS, "it has ended");
-    Child::expect(child.launch(nullptr, "trap"), CUDA_ERROR_ILLEGAL_INSTRUCTION, "one that is not");
+    Child::expect(child.launch(nullptr, "trap"), CUDA_ERROR_LAUNCH_FAILED, "a launch that fails");
   };
   EXPECT_CHILD(body);
 }
@@ -262,7 +261,7 @@ TEST_F(CpuFaultDeathTest, LaunchThatRunsLongerThanTheTimeoutIsLaunchTimeout) {
   EXPECT_CHILD(body);
 }
 
-// A copy of 4 bytes of the device.
+// Returns a copy of 4 bytes within the device.
 CUDA_MEMCPY3D of_word(CUdeviceptr to, CUdeviceptr from) {
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -294,31 +293,34 @@ TEST_F(CpuFaultDeathTest, ReadOfMemoryThatNothingWroteIsLaunchFailedIfChecked) {
     Child::expect(reads([](Child& child, CUdeviceptr to) { child.launch(nullptr, "store", to, 1); }), CUDA_SUCCESS,
                   "kernel");
     Child::expect(reads([](Child& child, CUdeviceptr to) {
-      int const value = 1;
-      child.api.memcpy_htod_async(to, &value, sizeof value, nullptr);
-    }), CUDA_SUCCESS, "memcpy_htod_async");
+                    int const value = 1;
+                    child.api.memcpy_htod_async(to, &value, sizeof value, nullptr);
+                  }),
+                  CUDA_SUCCESS, "memcpy_htod_async");
     Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memset_d2d8_async(to, 8, 0, 4, 2, nullptr); }),
                   CUDA_SUCCESS, "memset_d2d8_async");
     Child::expect(reads([](Child& child, CUdeviceptr to) {
-      child.api.memset_d32(to + 4, 0, 1);
-      child.api.memcpy_dtod(to, to + 4, 4);
-    }), CUDA_SUCCESS, "memcpy_dtod");
+                    child.api.memset_d32(to + 4, 0, 1);
+                    child.api.memcpy_dtod(to, to + 4, 4);
+                  }),
+                  CUDA_SUCCESS, "memcpy_dtod");
     Child::expect(reads([](Child& child, CUdeviceptr to) {
-      child.api.memset_d32(to + 32, 0, 1);
-      auto const copy = of_word(to, to + 32);
-      Child::expect(child.api.memcpy_3d(&copy), CUDA_SUCCESS, "memcpy_3d");
-    }), CUDA_SUCCESS, "memcpy_3d");
+                    child.api.memset_d32(to + 32, 0, 1);
+                    auto const copy = of_word(to, to + 32);
+                    Child::expect(child.api.memcpy_3d(&copy), CUDA_SUCCESS, "memcpy_3d");
+                  }),
+                  CUDA_SUCCESS, "memcpy_3d");
   };
   EXPECT_CHILD(everything);
 }
 
-// A copy to the host is no fault, for the host may not look at what nobody has written.
+// A copy of unwritten bytes to the host is not a fault, because the host may never read them.
 TEST_F(CpuFaultDeathTest, ACopyOfMemoryThatNothingWroteIsMemoryThatNothingWrote) {
   auto const after = [](auto const& copy) {
     setenv("TRACE_CUDA_CHECK", "init", 1);
     Child child;
     auto const to = child.allocate(64);
-    child.api.memset_d32(to, 0, 1);  // which the copy undoes
+    child.api.memset_d32(to, 0, 1);  // the copy makes these bytes unwritten again
     copy(child, to, child.allocate(64));
     Child::expect(child.api.ctx_synchronize(), CUDA_SUCCESS, "the copy");
     Child::expect(child.launch(nullptr, "add_one", to), CUDA_SUCCESS, "the launch");
@@ -331,17 +333,19 @@ TEST_F(CpuFaultDeathTest, ACopyOfMemoryThatNothingWroteIsMemoryThatNothingWrote)
   EXPECT_CHILD(linear);
   auto const of_rows = [&] {
     Child::expect(after([](Child& child, CUdeviceptr to, CUdeviceptr from) {
-      auto const copy = of_word(to, from);
-      child.api.memcpy_3d(&copy);
-    }), CUDA_ERROR_LAUNCH_FAILED, "memcpy_3d");
+                    auto const copy = of_word(to, from);
+                    child.api.memcpy_3d(&copy);
+                  }),
+                  CUDA_ERROR_LAUNCH_FAILED, "memcpy_3d");
   };
   EXPECT_CHILD(of_rows);
   auto const by_the_host = [&] {
     Child::expect(after([](Child& child, CUdeviceptr to, CUdeviceptr from) {
-      int value = 0;
-      child.api.memcpy_dtoh(&value, from, sizeof value);
-      child.api.memcpy_htod(to, &value, sizeof value);
-    }), CUDA_SUCCESS, "memcpy_dtoh and memcpy_htod");
+                    int value = 0;
+                    child.api.memcpy_dtoh(&value, from, sizeof value);
+                    child.api.memcpy_htod(to, &value, sizeof value);
+                  }),
+                  CUDA_SUCCESS, "memcpy_dtoh and memcpy_htod");
   };
   EXPECT_CHILD(by_the_host);
 }
@@ -384,7 +388,7 @@ TEST_F(CpuFaultDeathTest, MemoryThatIsNotFreedIsReportedAtTheEnd) {
 TEST_F(CpuFaultDeathTest, MemoryThatAStaticObjectFreesIsNoLeak) {
   auto const body = [] {
     setenv("TRACE_CUDA_CHECK", "leak", 1);
-    struct Pool {  // made before the first call, so destroyed after what that call registers
+    struct Pool {  // made before the first call, so destroyed after the objects that the call registers
       ~Pool() { Child::expect(cpu_driver_api().mem_free(memory), CUDA_SUCCESS, "mem_free"); }
       CUdeviceptr memory = 0;
     };
@@ -401,13 +405,13 @@ TEST_F(CpuFaultDeathTest, MemoryThatCannotBeFreedAfterAFaultIsNoLeak) {
     Child child;
     child.allocate(64);
     Child::expect(child.launch(nullptr, "trap"), CUDA_SUCCESS, "the launch");
-    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION, "ctx_synchronize");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
     std::exit(0);
   };
   EXPECT_EXIT(break_context(), ::testing::ExitedWithCode(0), "^$");
 }
 
-// In a child, since workers only see a subscriber that is global.
+// The test runs in a child, since workers only see a global subscriber.
 TEST_F(CpuFaultDeathTest, WhatAKernelPrintsIsAlsoAnEventInTheSpanOfTheLaunch) {
   struct Events : tracing::Layer {
     explicit Events(std::string& to) : text(to) {}
@@ -481,5 +485,4 @@ TEST_F(CpuFaultDeathTest, ExceptionOfInternalWorkBreaksTheContext) {
   EXPECT_CHILD(body);
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

@@ -1,4 +1,4 @@
-// Texture and surface objects.
+// Implements texture and surface objects.
 #include "cuda_cpu/cpu/images.h"
 
 #include <fmt/format.h>
@@ -112,7 +112,7 @@ CUresult set_reading(CUDA_TEXTURE_DESC const& texture, Image& image) {
     if (texture.addressMode[i] < CU_TR_ADDRESS_MODE_WRAP || texture.addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
       return CUDA_ERROR_INVALID_VALUE;
     auto const mode = static_cast<Addressing>(texture.addressMode[i]);
-    if (is_seamless) continue;  // clamps
+    if (is_seamless) continue;  // it clamps
     bool const needs_normalized = mode == Addressing::wrap || mode == Addressing::mirror;
     image.addressing[i] = needs_normalized && !image.normalized_coordinates ? Addressing::clamp : mode;
   }

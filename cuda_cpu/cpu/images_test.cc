@@ -5,8 +5,7 @@
 #include "cuda_cpu/cpu/cpu_test_support.h"
 #include "cuda_cpu/cpu/device.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 // sample(texture, float* out): one thread for each texel of a row; write(surface): row 1, its bytes as words.
 constexpr char kKernels[] = R"(
@@ -64,7 +63,7 @@ class ImageCalls : public CpuDriver {
     EXPECT_EQ(api.memcpy_dtoh(values.data(), out, 8 * sizeof(T)), CUDA_SUCCESS);
     return values;
   }
-  // 8 x 2 texels of `format`.
+  // Returns an array of 8 x 2 texels of `format`.
   CUDA_RESOURCE_DESC array(CUarray_format format, unsigned flags = 0) {
     CUDA_ARRAY3D_DESCRIPTOR const descriptor{8, 2, 0, format, 1, flags};
     CUDA_RESOURCE_DESC resource{};
@@ -108,7 +107,7 @@ TEST_F(ImageCalls, KernelsReadTexturesOfArraysWithAFilter) {
   how.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
   ASSERT_EQ(create(resource, how), CUDA_SUCCESS);
   launch("sample", handle, out);
-  // In the middle between two rows and two columns, of which the first is the border.
+  // In the middle between two rows and two columns, where the first row and column are the border.
   EXPECT_EQ(read_out<float>(), (std::vector<float>{1, 3, 5, 7, 9, 11, 13, 15}));
   EXPECT_EQ(cpu::texture_destroy(handle), CUDA_SUCCESS);
   EXPECT_EQ(cpu::texture_destroy(handle), CUDA_ERROR_INVALID_VALUE);
@@ -160,7 +159,7 @@ TEST_F(ImageCalls, WrongDescriptorsAreRefused) {
   EXPECT_NE(cpu_driver_last_message().find("is not within one allocation"), std::string::npos);
   EXPECT_EQ(create(linear(memory + 4, 4)), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cpu_driver_last_message().find("the memory of a texture at 0x"), 0u);
-  EXPECT_EQ(create(linear(memory, 3)), CUDA_ERROR_INVALID_VALUE);  // no texel
+  EXPECT_EQ(create(linear(memory, 3)), CUDA_ERROR_INVALID_VALUE);  // less than a texel
 
   CUDA_TEXTURE_DESC how{};
   how.filterMode = CU_TR_FILTER_MODE_LINEAR;
@@ -186,5 +185,4 @@ TEST_F(ImageCalls, WrongDescriptorsAreRefused) {
   EXPECT_EQ(cpu::texture_create(&handle, &resource, &plain, &view), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

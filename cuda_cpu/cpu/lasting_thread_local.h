@@ -1,4 +1,4 @@
-// State of a thread that destructors of static objects can still use.
+// Declares state of a thread that destructors of static objects can still use.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace cuda_cpu::cpu {
 
-/// The T of this thread. When the thread ends, T::end() releases what it holds, and it stays usable: destructors of
-/// static objects run after those of thread_local ones, and a pool of a program may free its memory in one.
+/// Returns the T of this thread. When the thread ends, T::end() releases its resources, but the object stays usable:
+/// destructors of static objects run after the destructors of thread_local objects, and a program's pool may free its
+/// memory in one.
 template <class T>
 T& lasting_thread_local() noexcept {
   alignas(T) static thread_local std::byte storage[sizeof(T)];

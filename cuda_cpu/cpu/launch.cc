@@ -1,4 +1,4 @@
-// Launches of kernels: the checks at the call, and the work on the stream's thread.
+// Implements launches of kernels: the checks at the call, and the work on the stream's thread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 #include "cuda_cpu/cpu/device.h"
 #include "tracing_core/cuda/activity.h"
-#include "tracing_core/cuda/kernel_name.h"
-#include "tracing_core/cuda/launch_log.h"
+#include "tracing_core/cuda/driver/kernel_name.h"
+#include "tracing_core/cuda/driver/launch_log.h"
 #include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
 
@@ -21,25 +21,19 @@ namespace {
 
 CUresult code_of(FaultKind kind) noexcept {
   switch (kind) {
-    case FaultKind::illegal_address:
-      return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case FaultKind::misaligned_address:
-      return CUDA_ERROR_MISALIGNED_ADDRESS;
-    case FaultKind::illegal_instruction:
-      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    case FaultKind::assertion:
-      return CUDA_ERROR_ASSERT;
-    case FaultKind::stack_overflow:
-      return CUDA_ERROR_HARDWARE_STACK_ERROR;
-    case FaultKind::timeout:
-      return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::assertion: return CUDA_ERROR_ASSERT;
+    case FaultKind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::timeout: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::trap:          // as an H100 reports it
     case FaultKind::out_of_range:  // cuda.h: "accessing out of bounds shared memory"
     case FaultKind::barrier:       // a GPU would hang here
     case FaultKind::shuffle:       // a GPU would go on with any value
     case FaultKind::race:
     case FaultKind::uninitialized:
-    case FaultKind::stopped:
-      break;
+    case FaultKind::stopped: break;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }
@@ -52,10 +46,10 @@ struct Launch {
   CUstream stream = nullptr;
   tracing::cuda::LaunchId id = 0;
   tracing::Span span;
-  std::optional<tracing::cuda::DeviceCall> call;  // none: activity is not recorded
+  std::optional<tracing::cuda::DeviceCall> call;  // nothing if activity is not recorded
 };
 
-// The pairs of cuLaunchKernel's `extra`: a buffer and its size.
+// Reads cuLaunchKernel's `extra`: pairs that give a buffer and its size.
 bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   void const* buffer = nullptr;
   std::size_t size = 0;
@@ -72,20 +66,21 @@ bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   return true;
 }
 
-// Whether a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
+// Returns true if a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
 // instructions.
 bool reports_opcode_totals() {
   return TRACING_INTERNAL_PERF_ENABLED_("opcode_total", ::tracing::internal::level_debug);
 }
 
-// Whether it wants them for each block, too, or a perf span for each operation of a warp: level trace of a target of
-// their own, so that `TRACE_PERF=cuda_cpu=trace` asks for both, and `cuda_cpu::blocks=trace` only for the first.
+// Return true if a subscriber wants the totals of each block, too, or a perf span for each operation of a warp. Both
+// have level trace, and the totals have their own target, so that `TRACE_PERF=cuda_cpu=trace` asks for both, and
+// `cuda_cpu::blocks=trace` only for the totals.
 bool reports_block_totals() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu::blocks")); }
 bool reports_operations() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu")); }
 
 // Emits a perf event for each opcode: `opcode_total name="cpu_ldg" opcode="ld.global.f32" count=16 threads=512
-// duration_us=83 duration_ms=0.083`. `name` is that of the perf span of one such instruction, if it has one. Then the
-// same for each block in the statistics: `block_opcode_total block=(1, 0, 0) ...`.
+// duration_us=83 duration_ms=0.083`. `name` is the name of the instruction's perf span, if it has such a span. Then
+// emits an event for each block in the statistics and each opcode: `block_opcode_total block=(1, 0, 0) ...`.
 void report_opcode_totals(RunStatistics const& statistics, tracing::Span const& span) {
   using tracing::kv;
   auto const took = [](OpcodeStatistics const& its) {
@@ -125,7 +120,7 @@ void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant e
                                                 .registers = entry.registers_used()});
 }
 
-// RunOptions::grid_workspace, in memory of the host that kernels may use.
+// The memory of RunOptions::grid_workspace: memory of the host that kernels may use.
 class GridWorkspace {
  public:
   explicit GridWorkspace(DeviceMemory& memory) : memory_(memory) { memory_.map_host(bytes_.data(), bytes_.size()); }
@@ -140,13 +135,14 @@ class GridWorkspace {
   alignas(kGridWorkspaceBytes) std::array<std::byte, kGridWorkspaceBytes> bytes_{};
 };
 
-// On the stream's thread. It does not enter the span of the launch, which is the caller's: `testlog stats` would add
-// what the kernel takes to the time of the call. Without that span it is the span of the caller itself.
+// Runs a kernel on the stream's thread. Does not enter the span of the launch, which belongs to the caller: `testlog
+// stats` would add the time of the kernel to the time of the call. If launches are not traced, `launch.span` is the
+// caller's current span.
 void run(Device& device, Launch const& launch) {
   bool const reports_blocks = reports_block_totals();
   bool const reports_totals = reports_blocks || reports_opcode_totals();
   RunOptions options;
-  // On any thread: what the kernel prints is also an event in the span of the launch.
+  // Called on any thread: the kernel's output is also an event in the span of the launch.
   options.print = [&device, &launch](std::string_view text) {
     device.prints.append(text);
     TRACE_DEBUG("{}", text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)), tracing::parent(launch.span),
@@ -175,17 +171,27 @@ void run(Device& device, Launch const& launch) {
   device.fail({code, launch.id, launch.stream, std::move(*fault)});
 }
 
+bool is_within(Dimensions const& shape, unsigned x, unsigned y, unsigned z) noexcept {
+  auto const fits = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
+  return fits(shape.x, x) && fits(shape.y, y) && fits(shape.z, z);
+}
+
 }  // namespace
+
+bool is_possible_grid(Dimensions const& grid) noexcept { return is_within(grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ); }
+bool is_possible_block(Dimensions const& block) noexcept {
+  return is_within(block, kMaxThreads, kMaxThreads, kMaxBlockZ) && block.count() <= kMaxThreads;
+}
 
 CUresult check_launch(LoadedFunction const& function, LaunchShape const& shape) {
   auto const& [grid, block, dynamic_shared_bytes] = shape;
   auto const& entry = *function.function;
   if (grid.count() == 0 || block.count() == 0)
     return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
-  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
+  if (!is_possible_grid(grid)) {
     return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
   }
-  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
+  if (!is_possible_block(block)) {
     return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
   }
   if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {

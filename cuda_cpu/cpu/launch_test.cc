@@ -14,8 +14,7 @@
 #include "tests/support/recording_subscriber.h"
 #include "tracing_core/tracing.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 using std::chrono::milliseconds;
 
@@ -28,7 +27,7 @@ class CpuLaunch : public CpuDriver {
     EXPECT_EQ(api.module_get_function(&found, module, name), CUDA_SUCCESS) << cpu_driver_last_message();
     return found;
   }
-  // One block of one thread.
+  // Launches one block of one thread.
   template <class... A>
   CUresult launch(CUstream stream, char const* name, A... arguments) {
     void* parameters[] = {&arguments..., nullptr};
@@ -161,7 +160,8 @@ TEST_F(CpuLaunch, PrintsWhenTheHostSynchronizes) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "block 0 says 1\nblock 0 says 2\n");
 }
 
-// Or `testlog stats` would count the span twice, with the time of the kernel added to that of the call.
+// If the thread entered the span, `testlog stats` would count it twice, with the time of the kernel added to the time
+// of the call.
 TEST_F(CpuLaunch, IsNotEnteredByTheThreadThatRunsTheKernel) {
   auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
   auto const stream = make_stream();
@@ -176,5 +176,4 @@ TEST_F(CpuLaunch, IsNotEnteredByTheThreadThatRunsTheKernel) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "exit 1"), 1);
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

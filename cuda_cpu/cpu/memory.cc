@@ -1,4 +1,4 @@
-// The calls that allocate memory. Device addresses are host addresses.
+// Implements the calls that allocate memory. Device addresses are host addresses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace cuda_cpu::cpu {
 namespace {
 
-// Memory freed in stream order is in use until the stream reaches the free. If memory is short and such frees are
-// pending, wait for all streams.
+// Allocates memory. Memory freed in stream order is in use until the stream reaches the free, so if memory is short and
+// such frees are pending, waits for all streams.
 std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
   std::string const note = span_note("allocated");
   if (auto const address = device.memory.allocate(bytes, false, note); address != 0) return address;
@@ -24,7 +24,7 @@ std::string pinned_note() {
   return note.empty() ? "of host memory" : "of host memory " + note;
 }
 
-// From now on it is known which bytes of an allocation were written.
+// Begins to track which bytes of a new allocation are written.
 CUresult tracked(Device& device, CUdeviceptr const* address, CUresult result) {
   if (result == CUDA_SUCCESS && device.options.checks.init) device.memory.track_writes(*address);
   return result;
@@ -43,7 +43,7 @@ CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_o
   return CUDA_SUCCESS;
 }
 
-// Removes an allocation. False if there is none, or if it is not stream-ordered but must be.
+// Removes an allocation. Returns false if it is unknown, or if it must be stream-ordered and is not.
 bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
   MutexLock const lock(device.allocations_mutex);
   auto const found = device.allocations.find(address);
@@ -75,7 +75,7 @@ CUresult mem_free(CUdeviceptr address) {
   return in_context([&](Device& device) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, false)) return refuse_free(device, address);
-    auto const result = device.wait(device.streams.end_of_all());  // like the driver
+    auto const result = device.wait(device.streams.end_of_all());  // waits like the driver
     device.memory.free(address, span_note("freed"));
     return result;
   });
@@ -111,7 +111,7 @@ CUresult mem_get_info(std::size_t* free, std::size_t* total) {
 CUresult mem_get_address_range(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
   return in_context([&](Device& device) {
     auto const range = device.memory.find(address, 1);
-    if (!range || range->storage == nullptr) return CUDA_ERROR_NOT_FOUND;  // not of host memory
+    if (!range || range->storage == nullptr) return CUDA_ERROR_NOT_FOUND;  // memory of the host
     if (begin != nullptr) *begin = range->begin;
     if (bytes != nullptr) *bytes = range->end - range->begin;
     return CUDA_SUCCESS;
@@ -124,7 +124,7 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     constexpr std::align_val_t kPage{4096};
     if (out == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
     if (bytes > SIZE_MAX - DeviceMemory::kAlignment) return CUDA_ERROR_OUT_OF_MEMORY;
-    // Followed by a gap, like memory of the device.
+    // The memory is followed by a gap, like memory of the device.
     std::shared_ptr<void> held(::operator new(bytes + DeviceMemory::kAlignment, kPage, std::nothrow),
                                [=](void* memory) { ::operator delete(memory, kPage); });
     if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -139,7 +139,8 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
 CUresult mem_free_host(void* memory) {
   return in_context([&](Device& device) {
     MutexLock lock(device.allocations_mutex);
-    auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));  // deallocated at the end
+    // Deallocated when the call returns.
+    auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));
     lock.unlock();
     if (held.empty()) return CUDA_ERROR_INVALID_VALUE;
     auto const result = device.wait(device.streams.end_of_all());
@@ -230,7 +231,7 @@ PoolUse pool_use(void const* pool) {
   return device.pools[pool];
 }
 
-void reset_high(void const* pool, std::uint64_t PoolUse::* high) {
+void reset_high(void const* pool, std::uint64_t PoolUse::*high) {
   Device& device = *Device::get();
   MutexLock const lock(device.allocations_mutex);
   PoolUse& use = device.pools[pool];

@@ -10,10 +10,9 @@
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 using ::testing::HasSubstr;
 
@@ -192,8 +191,7 @@ TEST_F(CpuDriver, FreesMemoryInStreamOrder) {
   EXPECT_EQ(api.mem_get_info(&free, &total), CUDA_SUCCESS);
   EXPECT_EQ(free, 424 * kMebibyte) << "the stream has not reached the free";
   held.release_after(std::chrono::milliseconds(20));
-  EXPECT_EQ(api.mem_alloc_async(&address, 600 * kMebibyte, stream), CUDA_SUCCESS)
-      << "waits for the pending free";
+  EXPECT_EQ(api.mem_alloc_async(&address, 600 * kMebibyte, stream), CUDA_SUCCESS) << "waits for the pending free";
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
   EXPECT_EQ(api.mem_free_async(allocate(4), stream), CUDA_ERROR_INVALID_VALUE) << "not stream-ordered";
 }
@@ -279,5 +277,4 @@ TEST_F(CpuDriver, PinnedMemoryHasTheSameAddressOnTheDevice) {
   EXPECT_EQ(api.mem_host_alloc(&memory, 0, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

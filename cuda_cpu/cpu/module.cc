@@ -1,4 +1,4 @@
-// The calls about modules, their functions and variables.
+// Implements the calls about modules, their functions and variables.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -13,7 +13,7 @@
 namespace cuda_cpu::cpu {
 namespace {
 
-// A log of a load: the caller's buffer and its size, either of which may be missing.
+// The log of a load: the caller's buffer and its size, either of which may be missing.
 struct JitLog {
   char* buffer = nullptr;
   void** size = nullptr;  // in: the capacity; out: the bytes written
@@ -35,23 +35,15 @@ struct JitLogs {
   JitLog error;
 };
 
-// False if an option is invalid.
+// Reads the options of a load. Returns false if an option is invalid.
 bool read_options(unsigned count, CUjit_option const* options, void** values, JitLogs& logs) {
   if (count != 0 && (options == nullptr || values == nullptr)) return false;
   for (unsigned i = 0; i < count; ++i) {
     switch (options[i]) {
-      case CU_JIT_INFO_LOG_BUFFER:
-        logs.info.buffer = static_cast<char*>(values[i]);
-        break;
-      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-        logs.info.size = &values[i];
-        break;
-      case CU_JIT_ERROR_LOG_BUFFER:
-        logs.error.buffer = static_cast<char*>(values[i]);
-        break;
-      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-        logs.error.size = &values[i];
-        break;
+      case CU_JIT_INFO_LOG_BUFFER: logs.info.buffer = static_cast<char*>(values[i]); break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: logs.info.size = &values[i]; break;
+      case CU_JIT_ERROR_LOG_BUFFER: logs.error.buffer = static_cast<char*>(values[i]); break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: logs.error.size = &values[i]; break;
       default:
         if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return false;
     }
@@ -66,19 +58,15 @@ CUresult fail(JitLogs const& logs, CUresult code, std::string const& message) {
 
 CUresult code_of(fatbin::ErrorKind kind) noexcept {
   switch (kind) {
-    case fatbin::ErrorKind::malformed:
-      return CUDA_ERROR_INVALID_IMAGE;
-    case fatbin::ErrorKind::no_ptx:
-      return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    case fatbin::ErrorKind::unsupported:
-      return CUDA_ERROR_NOT_SUPPORTED;
-    case fatbin::ErrorKind::link:
-      return CUDA_ERROR_INVALID_PTX;
+    case fatbin::ErrorKind::malformed: return CUDA_ERROR_INVALID_IMAGE;
+    case fatbin::ErrorKind::no_ptx: return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case fatbin::ErrorKind::unsupported: return CUDA_ERROR_NOT_SUPPORTED;
+    case fatbin::ErrorKind::link: return CUDA_ERROR_INVALID_PTX;
   }
   return CUDA_ERROR_UNKNOWN;
 }
 
-// 90 for ".version 9.0"; zero if there is none.
+// Returns 90 for ".version 9.0"; zero if the text has no version.
 int ptx_version(std::string_view text) noexcept {
   constexpr std::string_view kDirective = ".version";
   auto const at = text.find(kDirective);
@@ -94,7 +82,7 @@ int ptx_version(std::string_view text) noexcept {
   return major * 10 + minor;
 }
 
-// 90 for "sm_90a"; zero for other texts.
+// Returns 90 for "sm_90a"; zero for other texts.
 int capability_of(std::string_view target) noexcept {
   int capability = 0;
   if (target.starts_with("sm_")) std::from_chars(target.data() + 3, target.data() + target.size(), capability);
@@ -122,7 +110,8 @@ CUresult load(Device& device, CUmodule* out, std::string_view text, JitLogs cons
     return fail(logs, CUDA_ERROR_INVALID_PTX, "ptx input, " + diagnostic->to_string());
   }
   auto const& module = std::get<0>(parsed);
-  // PTX for newer devices than this one may use nothing that is not supported here.
+  // PTX for a device newer than this one is accepted up to kNewestTarget: all of its instructions may be supported
+  // here.
   if (capability_of(module->target()) > fatbin::kNewestTarget) {
     return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU,
                 fmt::format("PTX for {}; expected at most sm_{}", module->target(), fatbin::kNewestTarget));
@@ -138,7 +127,7 @@ CUresult load(Device& device, CUmodule* out, std::string_view text, JitLogs cons
   return CUDA_SUCCESS;
 }
 
-// The image is PTX, a fat binary or machine code.
+// Loads an image: PTX, a fat binary or machine code.
 CUresult load_image(Device& device, CUmodule* out, void const* image, JitLogs const& logs) {
   auto const* const characters = static_cast<char const*>(image);
   if (std::string_view(characters)
@@ -227,33 +216,15 @@ CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfuncti
     auto const& entry = *function->function;
     auto const& module = function->program->module();
     switch (attribute) {
-      case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = static_cast<int>(entry.max_threads());
-        break;
-      case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        *value = static_cast<int>(entry.static_shared_bytes);
-        break;
-      case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        *value = constant_bytes(module);
-        break;
-      case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        *value = static_cast<int>(entry.local_bytes);
-        break;
-      case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = static_cast<int>(entry.registers_used());
-        break;
-      case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        *value = capability_of(module.target());
-        break;
-      case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = kCapability;
-        break;
-      case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = function->max_dynamic_shared_bytes;
-        break;
-      case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        *value = function->shared_carveout;
-        break;
+      case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = static_cast<int>(entry.max_threads()); break;
+      case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_cast<int>(entry.static_shared_bytes); break;
+      case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = constant_bytes(module); break;
+      case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = static_cast<int>(entry.local_bytes); break;
+      case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = static_cast<int>(entry.registers_used()); break;
+      case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = capability_of(module.target()); break;
+      case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = kCapability; break;
+      case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = function->max_dynamic_shared_bytes; break;
+      case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->shared_carveout; break;
       default:
         if (attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
         *value = 0;

@@ -13,8 +13,7 @@
 #include "cuda_cpu/cpu/cpu_test_support.h"
 #include "cuda_cpu/fatbin/decompress.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -124,7 +123,7 @@ TEST_F(CpuModule, LoadsPtxForNewerDevices) {
   EXPECT_EQ(load(".version 9.0\n.target sm_100f\n.address_size 64\n"), CUDA_SUCCESS);
 }
 
-// A fat binary as tools/renew_fatbins.sh makes it.
+// Returns a fat binary that tools/renew_fatbins.sh made.
 std::string read_fatbin(std::string const& name) {
   std::ifstream file(std::string(TESTLOG_TEST_DIR) + "/../fatbin/testdata/" + name + ".fatbin", std::ios::binary);
   EXPECT_TRUE(file) << name;
@@ -239,5 +238,4 @@ TEST_F(CpuModule, LoadingWithInvalidArgumentsFails) {
   EXPECT_EQ(load(nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

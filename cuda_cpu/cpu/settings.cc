@@ -1,12 +1,12 @@
 #include "cuda_cpu/cpu/settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "tracing_core/environment/variables.h"
+#include "tracing_core/internal/short_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -24,13 +24,7 @@ void read_variable(std::string_view name, char const* (*get)(char const* name), 
 }
 
 void read_timeout(CpuDriverOptions& options, VariableInput const& input) {
-  constexpr double kMaxSeconds = 1e9;
-  double seconds = 0;
-  char const* const last = input.value.data() + input.value.size();
-  auto const [end, error] = std::from_chars(input.value.data(), last, seconds, std::chars_format::fixed);
-  bool const is_number = error == std::errc() && end == last && seconds >= 0 && seconds <= kMaxSeconds;
-  if (!is_number && input.value != "off") return input.reject(input.value, "not a valid time");
-  options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  if (auto const ns = input.read_seconds()) options.timeout = std::chrono::nanoseconds(*ns);
 }
 
 bool set_check(CpuDriverOptions& options, std::string_view word) {
@@ -52,7 +46,7 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
   for (std::string_view list = input.value; !list.empty();) {
     std::size_t const comma = std::min(list.find(','), list.size());
     std::string_view const word = tracing::internal::trimmed(list.substr(0, comma));
-    if (!set_check(options, word)) input.reject(word);  // the other words count
+    if (!set_check(options, word)) input.reject(word);  // the other words still count
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
 }

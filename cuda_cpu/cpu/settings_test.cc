@@ -6,8 +6,7 @@
 #include <map>
 #include <string>
 
-namespace cuda_cpu::cpu {
-namespace {
+namespace cuda_cpu::cpu { namespace {
 
 using namespace std::chrono_literals;
 
@@ -72,12 +71,11 @@ TEST(Settings, BadValuesAreReportedAndIgnored) {
   EXPECT_TRUE(options.checks.init);
   EXPECT_FALSE(options.checks.race);
   EXPECT_EQ(options.timeout, 7s);
-  EXPECT_EQ(
-      reports,
-      "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
-      "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, init_shared, sync, leak, "
-      "shuffle, zero_shuffle (did you mean race?)\n");
+  EXPECT_EQ(reports,
+            "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
+            "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, init_shared, "
+            "sync, leak, "
+            "shuffle, zero_shuffle (did you mean race?)\n");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::cpu
+}}  // namespace cuda_cpu::cpu

@@ -9,7 +9,7 @@ std::string span_note(std::string_view verb) {
   tracing::Subscriber* const subscriber = tracing::current_subscriber();
   tracing::Registry* const registry = subscriber == nullptr ? nullptr : subscriber->as_registry();
   if (registry == nullptr) return {};
-  // Without the span of the call itself, such as mem_alloc.
+  // Leaves out the span of the call itself, such as mem_alloc.
   tracing::SpanRef of_user;
   registry->visit_current_spans(
       [](void* context, tracing::SpanRef span) {

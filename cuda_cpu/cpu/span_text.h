@@ -1,4 +1,4 @@
-// span_note() says in which spans the calling thread is.
+// Declares span_note(), which says in which spans the calling thread is.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace cuda_cpu::cpu {
 
-/// "allocated in load{layer=3}" for the verb "allocated", without the span of the driver's call. Empty if nothing is
-/// traced, or outside of spans.
+/// Returns "allocated in load{layer=3}" for the verb "allocated", without the span of the driver's call. Empty outside
+/// of spans, or if nothing is traced.
 std::string span_note(std::string_view verb);
 
 }  // namespace cuda_cpu::cpu

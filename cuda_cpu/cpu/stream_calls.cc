@@ -1,15 +1,10 @@
-// The calls about streams and events.
-#include <chrono>
-
+// Implements the calls about streams and events.
 #include "cuda_cpu/cpu/device.h"
 #include "tracing_core/emit/span.h"
+#include "tracing_core/internal/monotonic_clock.h"
 
 namespace cuda_cpu::cpu {
 namespace {
-
-std::int64_t now_ns() noexcept {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 std::shared_ptr<Recording> latest_of(Event& event) {
   MutexLock const lock(event.mutex);
@@ -69,7 +64,7 @@ CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned flags
 CUresult stream_is_capturing(CUstream handle, CUstreamCaptureStatus* status) {
   return on_stream(handle, [&](Device&, auto&) {
     if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;  // there are no graphs here
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;  // this table of calls has no graphs
     return CUDA_SUCCESS;
   });
 }
@@ -126,7 +121,8 @@ CUresult event_record(CUevent handle, CUstream stream_handle) {
     auto const event = device.events.find(handle);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const recording = std::make_shared<Recording>();
-    recording->mark = device.streams.submit_short(stream, [recording] { recording->time_ns = now_ns(); });
+    recording->mark = device.streams.submit_short(
+        stream, [recording] { recording->time_ns = static_cast<std::int64_t>(tracing::internal::monotonic_ns()); });
     MutexLock const lock(event->mutex);
     event->recording = recording;
     return CUDA_SUCCESS;

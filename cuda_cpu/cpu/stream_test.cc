@@ -9,8 +9,7 @@
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
 
-namespace cuda_cpu {
-namespace {
+namespace cuda_cpu { namespace {
 
 using std::chrono::milliseconds;
 
@@ -189,5 +188,4 @@ TEST_F(CpuDriver, StreamsOfManyThreadsAreIndependent) {
   }
 }
 
-}  // namespace
-}  // namespace cuda_cpu
+}}  // namespace cuda_cpu

@@ -1,3 +1,33 @@
+// Orders the work of streams as CUDA does, with a queue and a thread for each stream.
+//
+// The work of a stream runs in order, and streams run concurrently, but streams also wait for each other. An event lets
+// a stream wait for a point in another stream. The NULL stream waits for all blocking streams, and they wait for it.
+// The host waits for points in any of them.
+//
+// All of these are one relation here. A Mark names a point, "after the first `count` pieces of work of this stream",
+// and is done when the stream's `completed` has reached that count. Each piece of work is queued with the marks that it
+// waits for. The marks are found when the work is submitted: the marks of wait_for() since the last submission, and,
+// for the NULL stream, the ends of the blocking streams, or, for a blocking stream, the end of the NULL stream. From
+// then on the NULL stream is a stream like any other. The host waits for marks, too, and an event is a mark with a
+// time.
+//
+// The invariants, all guarded by mutex_:
+//
+// - A mark counts work that was submitted already, so each piece of work waits only for earlier pieces. The order of
+//   submission is therefore an order in which all work can run: streams never wait for each other in a circle.
+// - A stream runs one piece of work at a time, in order, so two counters describe it: `submitted - completed` is the
+//   number of queued pieces, plus one while a piece runs.
+// - Work never runs under the mutex, because it may submit work, and it may take long.
+//
+// The thread of a stream starts with the first work that needs it. If a stream is idle and its next work can start at
+// once, run() and submit_short() run the work on the calling thread, which is cheaper than a switch to another thread.
+// Such a piece is counted but not queued; process() sees the difference and waits until the caller is done. So other
+// threads cannot tell on which thread the work ran.
+//
+// Rejected: a pool with a fixed number of threads. Work can wait for other work in ways that Streams cannot see: a host
+// function may wait for a flag, and a kernel may spin on memory that a kernel in another stream writes. If such work
+// held all threads of the pool, the work that it waits for would never run. Also rejected: a lock for each stream. A
+// submission to the NULL stream reads all streams, and the one lock is only held for bookkeeping.
 #include "cuda_cpu/cpu/streams.h"
 
 #include <algorithm>
@@ -14,7 +44,7 @@ bool is_done(Mark const& mark) noexcept { return mark.stream->completed >= mark.
 
 bool is_idle(Stream const& stream) noexcept { return stream.completed == stream.submitted; }
 
-// The marks of wait_for() that are not done.
+// Returns the marks of wait_for() that are not done.
 std::vector<Mark> waited_for(Stream const& stream) {
   std::vector<Mark> marks;
   std::ranges::remove_copy_if(stream.after_next, std::back_inserter(marks), is_done);
@@ -65,8 +95,10 @@ Mark Streams::submit(Handle const& stream, std::function<void()> run) {
 
 void Streams::run(Handle const& stream, std::function<void()> work) {
   MutexLock const lock(mutex_);
-  if (can_run_here(stream)) run_here(stream, work);
-  else wait_locked(submit_locked(stream, std::move(work)));
+  if (can_run_here(stream))
+    run_here(stream, work);
+  else
+    wait_locked(submit_locked(stream, std::move(work)));
 }
 
 Mark Streams::submit_short(Handle const& stream, std::function<void()> work) {
@@ -76,7 +108,7 @@ Mark Streams::submit_short(Handle const& stream, std::function<void()> work) {
 
 bool Streams::can_run_here(Handle const& stream) const { return is_idle(*stream) && marks_before(stream).empty(); }
 
-// To other threads it looks like work on the stream's thread.
+// Runs work on the calling thread. To other threads it looks like work on the stream's thread.
 Mark Streams::run_here(Handle const& stream, std::function<void()> const& work) {
   Mark const end{stream, ++stream->submitted};
   stream->after_next.clear();
@@ -96,7 +128,7 @@ void Streams::wait_for(Handle const& stream, Mark mark) {
 
 std::vector<Mark> Streams::end_of(Handle const& stream) {
   MutexLock const lock(mutex_);
-  // To wait for the legacy stream is to wait for the blocking streams as well, but not the other way round.
+  // Waiting for the legacy stream means waiting for the blocking streams as well, but not the other way round.
   auto marks = stream == legacy_ ? marks_before(stream) : waited_for(*stream);
   marks.push_back({stream, stream->submitted});
   return marks;
@@ -123,12 +155,12 @@ bool Streams::are_done(std::vector<Mark> const& marks) {
   return std::all_of(marks.begin(), marks.end(), is_done);
 }
 
-// The thread of a stream.
+// Runs on the stream's thread until the stream is closed and has no work.
 void Streams::process(Handle const& stream) {
   MutexLock const lock(mutex_);
   for (;;) {
     while (stream->queue.empty() && !stream->is_closed) stream->has_work.wait(mutex_);
-    // Work that another thread runs on this stream, in run_here(), comes first.
+    // Work that another thread is running on this stream, in run_here(), comes first.
     while (stream->submitted - stream->completed != stream->queue.size()) progress_.wait(mutex_);
     if (stream->queue.empty()) break;
     auto work = std::move(stream->queue.front());
@@ -136,7 +168,7 @@ void Streams::process(Handle const& stream) {
     for (auto const& mark : work.after) wait_locked(mark);
     mutex_.unlock();
     work.run();
-    work = {};  // destroys what it captured before it counts as done
+    work = {};  // destroys its captures before it counts as done
     mutex_.lock();
     ++stream->completed;
     progress_.notify_all();

@@ -1,4 +1,4 @@
-// Streams: queues of work, each processed in order by its own thread.
+// Streams are queues of work. Each stream's work runs in order, usually on a thread of the stream.
 //
 // Work only ever waits for work that was submitted earlier, so there are no cycles:
 //
@@ -30,22 +30,22 @@ struct Work {
   std::vector<Mark> after;
 };
 
-/// Members that are not const are guarded by the mutex of Streams.
+/// A stream. Members that are not const are guarded by the mutex of Streams.
 struct Stream {
   Stream(std::uint64_t its_id, bool blocks) : id(its_id), is_blocking(blocks) {}
 
   std::uint64_t const id;
-  bool const is_blocking;  // waits for the NULL stream, and the NULL stream for it
+  bool const is_blocking;  // the stream and the NULL stream wait for each other
   std::deque<Work> queue;
   tracing::internal::CondVar has_work;
-  std::vector<Mark> after_next;  // what the next work has to wait for, by wait_for()
+  std::vector<Mark> after_next;  // marks of wait_for(), for which the next work has to wait
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
   bool has_thread = false;
   bool is_closed = false;
 };
 
-/// Thread-safe. It and its threads live until the process ends. An exception of some work ends the process.
+/// All streams. Thread-safe. This object and its threads live until the process ends. If work throws, the process ends.
 class Streams {
  public:
   using Handle = std::shared_ptr<Stream>;
@@ -54,20 +54,20 @@ class Streams {
 
   Handle const& legacy() const noexcept { return legacy_; }
   Handle create(bool is_blocking);
-  /// The stream still finishes its work; then its thread ends.
+  /// Closes a stream. The stream still finishes its work; then its thread ends.
   void close(Handle const& stream);
 
   /// Adds work and returns its end.
   Mark submit(Handle const& stream, std::function<void()> run);
-  /// Waits until the work is done; runs it on this thread if it has to wait for nothing.
+  /// Runs work and waits until it is done. Runs it on the calling thread if the work can start at once.
   void run(Handle const& stream, std::function<void()> work);
-  /// Like submit(), but runs the work on this thread if it has to wait for nothing. For work that takes no time.
+  /// Like submit(), but runs the work on the calling thread if the work can start at once. For work that takes no time.
   Mark submit_short(Handle const& stream, std::function<void()> work);
-  /// Later work of the stream waits for the mark.
+  /// Makes later work of the stream wait for the mark.
   void wait_for(Handle const& stream, Mark mark);
 
-  /// The end of what was submitted to the stream and of what it waits for; for the legacy stream, also the end of the
-  /// blocking streams.
+  /// Returns the end of the work submitted to the stream and the marks that it waits for; for the legacy stream, also
+  /// the ends of the blocking streams.
   std::vector<Mark> end_of(Handle const& stream);
   std::vector<Mark> end_of_all();
   void wait(std::vector<Mark> const& marks);
@@ -82,8 +82,8 @@ class Streams {
   void process(Handle const& stream);
 
   mutable tracing::internal::Mutex mutex_;
-  tracing::internal::CondVar progress_;  // some work is done
-  std::vector<Handle> all_ TRACING_GUARDED_BY(mutex_);  // that are not closed or still have work
+  tracing::internal::CondVar progress_;                 // signals that some work is done
+  std::vector<Handle> all_ TRACING_GUARDED_BY(mutex_);  // streams that are open or still have work
   std::uint64_t last_id_ TRACING_GUARDED_BY(mutex_) = 0;
   Handle legacy_;
 };

@@ -3,20 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
 #include <utility>
 
-namespace cuda_cpu::cpu {
-namespace {
-
-using std::chrono::milliseconds;
+namespace cuda_cpu::cpu { namespace {
 
 class StreamsTest : public ::testing::Test {
  protected:
-  // Calls streams on another thread with work that runs until finish() and sets `value` to 1.
+  // Calls run(), or submit_short() if `is_short`, on another thread. The work runs until finish() and sets `value` to
+  // 1.
   void start_here(Streams::Handle const& stream, bool is_short) {
     caller_ = std::jthread([this, stream, is_short] {
       auto const work = [this] {
@@ -29,6 +26,12 @@ class StreamsTest : public ::testing::Test {
     });
     is_started_.wait(false);
   }
+  // Returns when another stream has run work a hundred times: work of a stream that need not wait has run by then.
+  static void give_time_to_other_streams() {
+    auto const other = streams.create(false);
+    for (int i = 0; i < 100; ++i) streams.wait({streams.submit(other, [] { std::this_thread::yield(); })});
+    streams.close(other);
+  }
   void finish() {
     may_end_ = true;
     may_end_.notify_all();
@@ -39,7 +42,7 @@ class StreamsTest : public ::testing::Test {
   }
 
   static Streams& streams;  // never destroyed, for its threads do not end
-  int value = 0;            // not atomic: later work of the stream is ordered after it
+  int value = 0;            // not atomic: later work of the stream is ordered after the write
 
  private:
   std::atomic<bool> is_started_{false};
@@ -67,7 +70,7 @@ TEST_P(WorkOfACaller, EndsBeforeTheNextWorkOfItsStreamStarts) {
   start_here(stream, GetParam());
   int seen = -1;
   auto const end = streams.submit(stream, [&] { seen = value; });
-  std::this_thread::sleep_for(milliseconds(20));
+  give_time_to_other_streams();
   EXPECT_FALSE(streams.are_done({end}));
   finish();
   streams.wait({end});
@@ -81,7 +84,7 @@ TEST_P(WorkOfACaller, IsFinishedOnAStreamThatIsClosedMeanwhile) {
     if (has_thread) streams.wait({streams.submit(stream, [] {})});
     start_here(stream, GetParam());
     streams.close(stream);
-    std::this_thread::sleep_for(milliseconds(10));
+    give_time_to_other_streams();
     EXPECT_FALSE(streams.are_done(streams.end_of_all()));
     finish();
     streams.wait(streams.end_of_all());
@@ -115,5 +118,4 @@ TEST_F(StreamsTest, TheEndOfAStreamIncludesWhatItWaitsFor) {
   streams.close(second);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::cpu
+}}  // namespace cuda_cpu::cpu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_untraced.sh <archive>: checks that the object code of the untraced loop and of its handlers refers to no symbol of tracing,
-# and for comparison that the traced loop does.
+# check_untraced.sh <archive>: checks that the object code of the untraced loop and of its handlers does not refer to tracing,
+# and, for comparison, that the traced loop does.
 set -euo pipefail
 symbols=$(nm -C --print-file-name "$1" 2>/dev/null)
 failed=0

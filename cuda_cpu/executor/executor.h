@@ -1,4 +1,4 @@
-// Executor: runs PTX kernels on host threads.
+// Executor runs PTX kernels on host threads.
 #pragma once
 
 #include <chrono>
@@ -34,36 +34,37 @@ enum class FaultKind : std::uint8_t {
   illegal_address,      // memory that is not allocated, or constant memory accessed as global memory
   out_of_range,         // an address beyond the shared memory of the block or the local memory of the thread
   misaligned_address,   // an address that is not a multiple of the size of the access
-  illegal_instruction,  // trap
+  illegal_instruction,  // a bad operand, such as the address of a call that is not a function
+  trap,                 // the instruction `trap`
   assertion,            // assert()
   barrier,              // threads that disagree about a barrier, or wait for threads that never arrive
-  shuffle,              // a shuffle that reads a lane that takes no part in it
+  shuffle,              // a shuffle that reads an inactive lane
   stack_overflow,       // calls that are too deep, or too much local memory
   race,                 // accesses that nothing orders
   uninitialized,        // a read of memory that was never written
-  stopped,              // by RunOptions::stop
-  timeout,              // RunOptions::timeout
+  stopped,              // ended by RunOptions::stop
+  timeout,              // ended by RunOptions::timeout
 };
 
-/// Why a kernel ended early: the first fault of any of its threads.
+/// Says why a kernel ended early: the first fault of any of its threads.
 struct Fault {
   FaultKind kind = FaultKind::illegal_address;
   std::string message;  // one line: kernel, source and PTX line, block, lanes and address
   std::string kernel;
-  int line = 0;  // of the PTX text
+  int line = 0;                         // line of the PTX text
   std::vector<ptx::SourceLine> source;  // innermost first; empty if the PTX was compiled without -lineinfo
   Dimensions block{0, 0, 0};
   std::uint32_t first_thread = 0;  // index of the warp's first thread in the block
   std::uint32_t lanes = 0;         // a bit for each faulting thread of the warp
-  std::uintptr_t address = 0;      // of a memory fault
+  std::uintptr_t address = 0;      // address of a memory fault
 };
 
-/// How often the instructions of one form ran, and for how long.
+/// Counts how often the instructions of one form ran, and for how long.
 struct OpcodeStatistics {
   std::uint64_t count = 0;    // counted once for the threads of a warp that run it together
   std::uint64_t threads = 0;  // counted once per thread
   std::uint64_t nanoseconds = 0;
-  std::string_view span;      // the name of its perf span, a literal: "cpu_ldg"; its data() is null without one
+  std::string_view span;  // the name of its perf span, a literal: "cpu_ldg"; its data() is null if it has no span
 
   void operator+=(OpcodeStatistics const& other) noexcept;
 };
@@ -79,24 +80,26 @@ struct RunStatistics {
   std::vector<BlockStatistics> blocks;                   // unordered
 };
 
-/// What a shuffle does that reads a lane that has exited or is not in the member mask, whose value is undefined.
+/// Result of a shuffle for a lane whose source lane has exited or is not in the member mask. PTX leaves it undefined.
 enum class StaleShuffle : std::uint8_t {
-  zero,         // the value is zero
-  fault_if_idx, // a fault for `shfl.idx`, where the lane was chosen; else zero: lanes at the end of a reduction often
-                // read a value that they do not use
-  fault,        // a fault
+  zero,  // the value is zero
+  // Fault for `shfl.idx`, which chose the lane; zero for other shuffles: lanes at the end of a reduction often read a
+  // value that they do not use.
+  fault_if_idx,
+  fault,  // a fault
 };
 
-/// What a launch is checked for; it then takes several times as long. What is found is a fault.
+/// The checks of a launch, which then takes several times as long. Each finding is a fault.
 struct Checks {
-  /// Two threads access the same byte of shared or global memory, one of them writes to it and changes it, not both
-  /// accesses are atomic or volatile, and nothing between them may have ordered them: no barrier of their block, and no
-  /// fence or atomic access of both threads or blocks. The blocks of the launch then run on one worker; accesses of
-  /// different launches are not compared.
+  /// Two threads access the same byte of shared or global memory, one of them writes to it and changes it, at least one
+  /// access is neither atomic nor volatile, and nothing between them may have ordered them: no barrier of their block,
+  /// and no fence or atomic access of both threads or blocks. The blocks of the launch then run on one worker. Accesses
+  /// of different launches are not compared.
   bool race = false;
-  /// A read of global memory with DeviceMemory::track_writes(), none of whose bytes was ever written.
+  /// A read of global memory with DeviceMemory::track_writes(), if no byte of it was ever written.
   bool init = false;
-  /// The same of shared memory. Correct kernels may read values there that they do not use, as the merge sort of CUB.
+  /// A read of shared memory, if no byte of it was ever written. Correct kernels may read values there that they do not
+  /// use; the merge sort of CUB does.
   bool init_shared = false;
   /// Threads of a block reach __syncthreads() at different places.
   bool sync = false;
@@ -104,30 +107,30 @@ struct Checks {
   bool any() const noexcept { return race || init || init_shared || sync; }
 };
 
-/// The size of RunOptions::grid_workspace.
+/// The size of the memory at RunOptions::grid_workspace.
 inline constexpr std::size_t kGridWorkspaceBytes = 8;
 
 struct RunOptions {
-  /// Receives the output of printf() in the kernel, once per call. Called on any thread, by one at a time.
+  /// Receives the output of each printf() call of the kernel. May be called on any thread, but on one at a time.
   std::function<void(std::string_view)> print;
   /// Collects RunStatistics::opcodes, which takes about as long as the instructions themselves.
   bool opcode_statistics = false;
   /// Also collects RunStatistics::blocks.
   bool block_statistics = false;
-  /// A perf span for each memory access, branch, call, return, exit, barrier, fence and loop of a warp.
+  /// Emits a perf span for each memory access, branch, call, return, exit, barrier, fence and loop of a warp.
   bool instruction_spans = false;
-  /// The parent of the perf span of the run, which is otherwise the current span.
+  /// The parent of the run's perf span; by default the current span.
   tracing::Span parent{};
   Checks checks{};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
-  /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
+  /// Ends the run with FaultKind::timeout soon after this time has passed since its first block began; zero: never.
   std::chrono::nanoseconds timeout{0};
 
-  /// Not zero: the launch is cooperative, so all of its blocks run at the same time and may wait for each other. It is
-  /// the address of kGridWorkspaceBytes of zeros in device memory, aligned to 8, which grid.sync() of cooperative groups
-  /// uses.
+  /// If not zero, the launch is cooperative, so all of its blocks run at the same time and may wait for each other. It
+  /// is the address of kGridWorkspaceBytes of zeros in device memory, aligned to 8, which grid.sync() of cooperative
+  /// groups uses.
   std::uint64_t grid_workspace = 0;
-  /// Gives the texture or surface of a handle, null if there is none. Called on any thread, by several at a time.
+  /// Returns the texture or surface of a handle, or null for an unknown handle. Several threads may call it at once.
   std::function<std::shared_ptr<Image const>(std::uint64_t handle)> find_image;
   /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
@@ -139,8 +142,8 @@ struct LaunchShape {
   std::uint32_t dynamic_shared_bytes = 0;
 };
 
-/// Thread-safe: concurrent runs share the workers. Blocks that wait for each other make progress, even blocks of
-/// different runs.
+/// Runs kernels. Thread-safe: concurrent runs share the workers. Blocks that wait for each other make progress, even
+/// blocks of different runs.
 class Executor {
  public:
   struct Options {
@@ -158,11 +161,10 @@ class Executor {
   Executor& operator=(Executor const&) = delete;
 
   /// Runs the entire grid; returns the fault that ended it, if any. `parameters` is the entry's parameter buffer, of
-  /// Function::parameter_bytes; missing bytes are zero. `memory` is that of the program. Does not check the shape
-  /// against the limits of the entry.
+  /// Function::parameter_bytes; missing bytes are zero. `memory` is the memory into which the program was loaded. Does
+  /// not check the shape against the limits of the entry.
   std::optional<Fault> run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
-                           DeviceMemory& memory, RunOptions const& options = {},
-                           RunStatistics* statistics = nullptr);
+                           DeviceMemory& memory, RunOptions const& options = {}, RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;
 

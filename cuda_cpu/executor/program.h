@@ -1,4 +1,4 @@
-// Program: a PTX module loaded into the memory of a device.
+// Program is a PTX module loaded into the memory of a device.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@ struct LoadedVariable {
   std::uint64_t bytes = 0;
 };
 
-/// Owns the memory of the module's variables. The DeviceMemory must outlive it. Thread-safe.
+/// A loaded module. Owns the memory of the module's variables. The DeviceMemory must outlive it. Thread-safe.
 class Program {
  public:
-  /// Allocates and initializes the module's global and constant variables. Null if there is not enough memory.
+  /// Allocates and initializes the module's global and constant variables. Returns null if memory is exhausted.
   static std::shared_ptr<Program const> load(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory);
   Program(Program const&) = delete;
   Program& operator=(Program const&) = delete;
   ~Program();
 
   ptx::Module const& module() const noexcept { return *module_; }
-  /// A global or constant variable; its address is zero if there is none of this name.
+  /// Returns a global or constant variable; its address is zero if no variable has this name.
   LoadedVariable find_variable(std::string_view name) const noexcept;
-  /// The decoded entry of this name; null if there is none or it is refused. The first call decodes it.
+  /// Returns the decoded entry of this name, or null if it does not exist or is refused. The first call decodes it.
   DecodedKernel const* find_kernel(std::string_view name) const;
 
  private:
   struct State;
 
   Program(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory);
-  std::uintptr_t address_of(std::string_view symbol) const noexcept;  // of a variable or a function
+  std::uintptr_t address_of(std::string_view symbol) const noexcept;  // address of a variable or a function
 
   std::shared_ptr<ptx::Module const> module_;
   std::unique_ptr<State> state_;

@@ -18,14 +18,14 @@ bool runs_on(Entry const& entry, int capability) noexcept {
   return entry.arch <= capability && (entry.suffix != 'f' || entry.arch / 10 == capability / 10);
 }
 
-// Of two entries, the one with the smaller rank is chosen.
+// Returns the key by which choose() compares entries: it takes the entry with the smallest rank.
 auto rank(Entry const& entry, int capability) noexcept {
   bool const runs = runs_on(entry, capability);
   bool const is_specific = entry.suffix != '\0';
   return std::tuple(!runs, !runs && is_specific, runs ? -entry.arch : entry.arch, is_specific);
 }
 
-// "sm_75 and sm_86", each once.
+// Returns the targets of the entries of one kind, each once: "sm_75 and sm_86".
 std::string targets_of(std::span<Entry const> entries, Kind kind) {
   std::vector<std::string> targets;
   for (auto const& entry : entries)
@@ -39,7 +39,7 @@ std::string targets_of(std::span<Entry const> entries, Kind kind) {
   return text;
 }
 
-// The target to compile PTX for, of those that the program is compiled for already.
+// Returns the target to compile PTX for, chosen among the targets that the program already has code for.
 int suggested(std::span<Entry const> entries, int capability) noexcept {
   int best = 0;
   for (auto const& entry : entries) {
@@ -50,7 +50,7 @@ int suggested(std::span<Entry const> entries, int capability) noexcept {
   return best != 0 ? best : 75;
 }
 
-// libcudadevrt is a translation unit of programs that nvcc links with PTX only.
+// Returns true for the PTX of libcudadevrt, which nvcc adds as one more unit when it links a program for PTX only.
 bool is_device_runtime(std::string_view text) noexcept { return text.find(" __CNPRT_VERSION_NUMBER__") != text.npos; }
 
 Result<Ptx> linked(std::vector<Ptx> units, int capability) {

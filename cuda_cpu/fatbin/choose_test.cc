@@ -10,12 +10,11 @@
 #include "cuda_cpu/fatbin/decompress.h"
 #include "cuda_cpu/fatbin/fatbin_test_support.h"
 
-namespace cuda_cpu::fatbin {
-namespace {
+namespace cuda_cpu::fatbin { namespace {
 
 using ::testing::HasSubstr;
 
-// Entries for targets such as "sm_75", "compute_90a" and "lto_75".
+// Returns entries for targets such as "sm_75", "compute_90a" and "lto_75".
 std::vector<Entry> entries_for(std::initializer_list<std::string_view> targets) {
   std::vector<Entry> all;
   for (auto const target : targets) {
@@ -113,5 +112,4 @@ TEST(FindPtx, ReportsAContainerWithoutPtx) {
   EXPECT_THAT(error_of(find_ptx(bytes_of(lto), 90)), HasSubstr("only code for link-time optimization (-dlto)"));
 }
 
-}  // namespace
-}  // namespace cuda_cpu::fatbin
+}}  // namespace cuda_cpu::fatbin

@@ -16,7 +16,7 @@ namespace cuda_cpu::fatbin {
 bool has_lz4() noexcept { return true; }
 
 bool decompress_lz4(std::span<std::byte const> block, std::size_t size, std::string& text) {
-  constexpr std::size_t kMaxRatio = 255;  // of LZ4; checked before the memory is allocated
+  constexpr std::size_t kMaxRatio = 255;  // LZ4 cannot exceed it; checked before the memory is allocated
   if (block.size() > INT_MAX || size > INT_MAX || size / kMaxRatio > block.size()) return false;
   text.resize(size);
   int const done = LZ4_decompress_safe(reinterpret_cast<char const*>(block.data()), text.data(),

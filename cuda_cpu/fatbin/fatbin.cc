@@ -17,8 +17,8 @@ constexpr unsigned char kWrapperMagic[] = {0xb1, 0x43, 0x62, 0x46};
 constexpr unsigned char kContainerMagic[] = {0x50, 0xed, 0x55, 0xba};
 constexpr std::uint16_t kContainerVersion = 1;
 constexpr std::size_t kContainerHeader = 16;
-constexpr std::size_t kEntryHeader = 64;       // at least
-constexpr std::size_t kMaxContainers = 65536;  // of a program
+constexpr std::size_t kEntryHeader = 64;       // minimum size
+constexpr std::size_t kMaxContainers = 65536;  // limit for one program
 constexpr std::uint64_t kMaxText = std::uint64_t{256} << 20;
 
 enum Flags : std::uint64_t {
@@ -36,7 +36,7 @@ T load(void const* from, std::size_t offset = 0) noexcept {
   return value;
 }
 
-// Not by memcmp(), which may read more than the first difference.
+// Compares byte by byte, for memcmp() may read beyond the first difference.
 bool begins_with(void const* image, unsigned char const (&magic)[4]) noexcept {
   auto const* at = static_cast<unsigned char const*>(image);
   for (auto const byte : magic)
@@ -52,7 +52,7 @@ Kind kind_of(std::uint16_t number, std::uint64_t flags) noexcept {
   return number == 2 ? Kind::machine_code : Kind::other;
 }
 
-// Reads the entries of one container whose bytes are `all` and appends them.
+// Reads the entries of one container and appends them. `all` holds the bytes of the container.
 class ContainerReader {
  public:
   ContainerReader(Bytes all, std::vector<Entry>& entries) : all_(all), entries_(entries) {}
@@ -102,7 +102,7 @@ class ContainerReader {
   std::size_t at_ = 0;
 };
 
-// The size of the container that `bytes` begin with; a sentence if there is none.
+// Returns the size of the container that `bytes` begin with, or an error if they begin with something else.
 Result<std::size_t> container_size(Bytes bytes) {
   if (bytes.size() < kContainerHeader || !is_container(bytes.data()))
     return malformed("not a fat binary: expected the bytes 50 ed 55 ba and a header of 16 bytes");
@@ -131,7 +131,7 @@ bool is_wrapper(void const* image) noexcept { return begins_with(image, kWrapper
 Bytes container_at(void const* image) noexcept {
   auto const size = load<std::uint64_t>(image, 8);
   auto const limit = std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(image) - 65536;
-  // A size that no memory has is a damaged header: read() says so.
+  // A size that exceeds the address space comes from a damaged header: return 16 bytes, which read() reports as such.
   return {static_cast<std::byte const*>(image), size > limit ? 16 : load<std::uint16_t>(image, 6) + size};
 }
 

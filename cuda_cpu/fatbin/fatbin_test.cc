@@ -10,13 +10,12 @@
 #include "cuda_cpu/fatbin/decompress.h"
 #include "cuda_cpu/fatbin/fatbin_test_support.h"
 
-namespace cuda_cpu::fatbin {
-namespace {
+namespace cuda_cpu::fatbin { namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// "compute_75 zstd 265", "sm_75 2856".
+// Returns "compute_75 zstd 265" or "sm_75 2856": the target, the compression, and the size.
 std::string describe(Entry const& entry) {
   auto text = entry.target();
   if (entry.kind == Kind::lto) text += " lto";
@@ -41,7 +40,7 @@ std::string text_of_first_ptx(std::string const& container) {
   return "no PTX";
 }
 
-// The bytes of a file with another value at an offset.
+// Returns the bytes of a file with another value at an offset.
 template <class T>
 std::string with(std::string container, std::size_t offset, T value) {
   std::memcpy(container.data() + offset, &value, sizeof value);
@@ -149,7 +148,7 @@ TEST(FatbinWrapper, HasAContainer) {
   EXPECT_EQ(std::get<0>(containers)[0].size(), container.size());
 }
 
-TEST(FatbinWrapper, OfADeviceLinkHasAContainerForEachUnit) {
+TEST(FatbinWrapper, HasAContainerForEachUnitOfADeviceLink) {
   auto const linked = read_testdata("machine_code.fatbin");
   auto const first = read_testdata("plain.fatbin");
   auto const second = read_testdata("lz4.fatbin");
@@ -170,5 +169,4 @@ TEST(FatbinWrapper, ReportsWhatItCannotRead) {
   EXPECT_EQ(error_of(containers_of(&wrong)), "a wrapper that refers to something that is not a fat binary");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::fatbin
+}}  // namespace cuda_cpu::fatbin

@@ -1,4 +1,4 @@
-// For tests: the fat binaries in testdata, as tools/renew_fatbins.sh makes them.
+// For tests: reads the fat binaries in testdata, which tools/renew_fatbins.sh makes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline std::string read_testdata(std::string const& name) {
 
 inline std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span(text)); }
 
-/// The message of an error; empty if there is none.
+/// Returns the message of an error, empty if there is no error.
 template <class T>
 std::string error_of(Result<T> const& result) {
   auto const* const error = std::get_if<Error>(&result);
@@ -36,7 +36,7 @@ inline std::vector<Entry> entries_of(std::string const& container) {
   return all == nullptr ? std::vector<Entry>{} : *all;
 }
 
-/// What programs register: see containers_of().
+/// The structure that programs register: see containers_of().
 struct Wrapper {
   unsigned magic = 0x466243b1;
   unsigned version = 1;

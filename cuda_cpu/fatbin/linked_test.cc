@@ -1,4 +1,4 @@
-// Programs of several translation units (nvcc -rdc=true): what they register is linked, and runs.
+// Programs of several translation units (nvcc -rdc=true): their registered PTX is linked, and runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,14 +14,13 @@
 #include "cuda_cpu/fatbin/fatbin_test_support.h"
 #include "cuda_cpu/ptx/parse.h"
 
-namespace cuda_cpu::fatbin {
-namespace {
+namespace cuda_cpu::fatbin { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A fat binary with this text, not compressed.
+// Returns a fat binary with this text, not compressed.
 std::string container_with(std::string text) {
   text.resize((text.size() + 7) / 8 * 8);
   std::string const file = read_testdata("plain.fatbin");
@@ -32,7 +31,7 @@ std::string container_with(std::string text) {
   return made + text;
 }
 
-// What is found in a wrapper of translation units.
+// Returns the PTX that find_ptx() links from a wrapper of these containers.
 Result<Ptx> find_linked(std::vector<std::string> const& containers) {
   std::vector<void const*> units;
   for (auto const& container : containers) units.push_back(container.data());
@@ -72,7 +71,7 @@ TEST(LinkedUnits, CallEachOthersFunctionsAndKeepTheirOwn) {
   EXPECT_EQ(printed, "first: 21\nsecond: 25\n");
 }
 
-TEST(LinkedUnits, OfDifferentTargetsEachGiveTheirBest) {
+TEST(LinkedUnits, UseTheBestTargetOfEachUnit) {
   if (!has_zstd()) GTEST_SKIP() << "this build lacks zstd";
   auto const found = find_linked({container_with(kHeader), read_testdata("all_major.fatbin")});
   ASSERT_EQ(error_of(found), "");
@@ -94,8 +93,9 @@ TEST(LinkedUnits, DoNotIncludeTheDeviceRuntime) {
   ASSERT_TRUE(std::holds_alternative<std::shared_ptr<ptx::Module const>>(parsed));
   auto const& module = *std::get<0>(parsed);
   ASSERT_TRUE(module.find_entry("k")->refusal);
-  EXPECT_THAT(module.find_entry("k")->refusal->message,
-              HasSubstr("a call of '__cudaCDP2Malloc': kernels cannot call the CUDA runtime, launch kernels or change graphs"));
+  EXPECT_THAT(
+      module.find_entry("k")->refusal->message,
+      HasSubstr("a call of '__cudaCDP2Malloc': kernels cannot call the CUDA runtime, launch kernels or change graphs"));
   EXPECT_FALSE(module.find_entry("fine")->refusal);
 }
 
@@ -108,5 +108,4 @@ TEST(LinkedUnits, ReportWhyTheyCannotBeUsed) {
   EXPECT_EQ(error_of(find_linked({})), "a fat binary without code");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::fatbin
+}}  // namespace cuda_cpu::fatbin

@@ -26,7 +26,8 @@ CUresult create(CUcontext* context, CUdevice device) {
   return check(result == CUDA_SUCCESS ? api().ctx_set_current(*context) : result, "cuCtxCreate()");
 }
 
-// Once, for that runtime library only returns an error to its program. `code` is in the program or library.
+// Says once on stderr why NVIDIA's runtime library fails, which itself only returns an error to its program. `code` is
+// an address in the program or library that contains it.
 void report_foreign_runtime(void const* code) {
   static std::atomic<bool> is_reported{false};
   if (is_reported.exchange(true)) return;
@@ -43,7 +44,7 @@ void report_foreign_runtime(void const* code) {
 extern "C" {
 
 CUresult cuInit(unsigned flags) {
-  cuda_cpu::runtime::start_tracing();
+  cuda_cpu::process::start_tracing();
   return check(api().init(flags), "cuInit()");
 }
 CUresult cuDriverGetVersion(int* version) { return api().driver_get_version(version); }
@@ -65,9 +66,8 @@ CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
 }
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   CUresult const result = cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-  return result == CUDA_SUCCESS
-             ? cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
-             : result;
+  return result == CUDA_SUCCESS ? cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
+                                : result;
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) {
   if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -105,7 +105,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device) {
   return device == 0 ? forward(cudaDeviceReset) : check(CUDA_ERROR_INVALID_DEVICE, "cuDevicePrimaryCtxReset()");
 }
 
-// The contexts of a program are the primary one, which is destroyed with the last of them.
+// All contexts of a program are the primary context, which is destroyed with the last of them.
 CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice device) {
   return create(context, device);
 }
@@ -169,7 +169,7 @@ CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget, CUflushGPU
   return CUDA_SUCCESS;
 }
 
-// There is no other context.
+// Peers need a second context, which does not exist.
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) {
   return check(CUDA_ERROR_INVALID_CONTEXT, "cuCtxEnablePeerAccess()");
 }
@@ -188,7 +188,7 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 CUresult cuProfilerStop() { return CUDA_SUCCESS; }
 
-// NVIDIA's runtime library asks for private interfaces, and gives up where there are none.
+// NVIDIA's runtime library asks for private interfaces, and gives up without them.
 CUresult cuGetExportTable(void const** table, CUuuid const*) {
   if (table != nullptr) *table = nullptr;
   report_foreign_runtime(__builtin_return_address(0));

@@ -5,8 +5,7 @@
 
 #include "cuda_cpu/libcuda/libcuda_test_support.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 using DriverDevice = InContext;
 
@@ -87,5 +86,4 @@ TEST_F(DriverDevice, SaysHowLongTexturesOfLinearMemoryAre) {
   EXPECT_EQ(cuDeviceGetTexture1DLinearMaxWidth(&texels, CU_AD_FORMAT_FLOAT, 4, 1), CUDA_ERROR_INVALID_DEVICE);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

@@ -1,13 +1,14 @@
-// Graphs: the runtime's calls, which have the same handles and numbers; nodes of kernels, copies and memsets have
+// Graphs. Handles and numbers are the runtime's, so most calls forward to it. Nodes of kernels, copies and memsets have
 // structures of their own here.
+#include "cuda_cpu/graph/copies.h"
+#include "cuda_cpu/graph/node_edits.h"
 #include "cuda_cpu/libcuda/libcuda.h"
-#include "cuda_cpu/runtime/node_calls.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/registry.h"
 
 using namespace cuda_cpu::libcuda;
-using cuda_cpu::runtime::KernelNode;
-using cuda_cpu::runtime::MemcpyNode;
-using cuda_cpu::runtime::NodeParams;
+using cuda_cpu::graph::KernelNode;
+using cuda_cpu::graph::MemcpyNode;
+using cuda_cpu::graph::NodeParams;
 
 namespace {
 
@@ -23,7 +24,7 @@ auto from(CUDA_KERNEL_NODE_PARAMS const* params) {
     auto const& its = *params;
     CUfunction function = its.func;
     if (function == nullptr && its.kern != nullptr)
-      if (cudaError_t const error = cuda_cpu::runtime::find_function(its.kern, &function); error != cudaSuccess)
+      if (cudaError_t const error = cuda_cpu::process::find_function(its.kern, &function); error != cudaSuccess)
         return error;
     return static_cast<cudaError_t>(
         check(make_kernel_node(function, {its.gridDimX, its.gridDimY, its.gridDimZ},
@@ -35,21 +36,24 @@ auto from(CUDA_KERNEL_NODE_PARAMS const* params) {
 
 auto from(CUDA_MEMCPY3D const* copy) {
   return [copy](NodeParams& node) {
-    return copy == nullptr ? cudaErrorInvalidValue
-                           : static_cast<cudaError_t>(cuda_cpu::runtime::make_copy(*copy, node));
+    return copy == nullptr ? cudaErrorInvalidValue : static_cast<cudaError_t>(cuda_cpu::graph::make_copy(*copy, node));
   };
 }
 
 auto from(CUDA_MEMSET_NODE_PARAMS const* params) {
   return [params](NodeParams& node) {
     if (params == nullptr) return cudaErrorInvalidValue;
-    cudaMemsetParams const fill{reinterpret_cast<void*>(params->dst), params->pitch, params->value, params->elementSize,
-                                params->width, params->height};
+    cudaMemsetParams const fill{reinterpret_cast<void*>(params->dst),
+                                params->pitch,
+                                params->value,
+                                params->elementSize,
+                                params->width,
+                                params->height};
     return make_node(&fill, node);
   };
 }
 
-// The nodes whose parameters are not the runtime's.
+// Returns true for nodes whose parameters differ from the runtime's.
 bool is_drivers(CUgraphNodeParams const* params) noexcept {
   return params != nullptr && (params->type == CU_GRAPH_NODE_TYPE_KERNEL || params->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
                                params->type == CU_GRAPH_NODE_TYPE_MEMSET);
@@ -59,13 +63,12 @@ auto from(CUgraphNodeParams const* params) {
     switch (params->type) {
       case CU_GRAPH_NODE_TYPE_KERNEL: {
         auto const& its = params->kernel;
-        CUDA_KERNEL_NODE_PARAMS const kernel{its.func,           its.gridDimX,     its.gridDimY,  its.gridDimZ,
-                                             its.blockDimX,      its.blockDimY,    its.blockDimZ,
-                                             its.sharedMemBytes, its.kernelParams, its.extra,     its.kern, its.ctx};
+        CUDA_KERNEL_NODE_PARAMS const kernel{its.func,         its.gridDimX,  its.gridDimY,  its.gridDimZ,
+                                             its.blockDimX,    its.blockDimY, its.blockDimZ, its.sharedMemBytes,
+                                             its.kernelParams, its.extra,     its.kern,      its.ctx};
         return from(&kernel)(node);
       }
-      case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return from(&params->memcpy.copyParams)(node);
+      case CU_GRAPH_NODE_TYPE_MEMCPY: return from(&params->memcpy.copyParams)(node);
       default: {
         auto const& its = params->memset;
         CUDA_MEMSET_NODE_PARAMS const fill{its.dst, its.pitch, its.value, its.elementSize, its.width, its.height};
@@ -75,18 +78,24 @@ auto from(CUgraphNodeParams const* params) {
   };
 }
 
+// Runs `body` as a call of the runtime.
+template <class Body>
+CUresult as_call(Body const& body) {
+  return forward([&] { return cuda_cpu::process::call(body); });
+}
+
 template <class Params>
-CUresult add(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
-             Params const* params) {
-  return forward([&] { return cuda_cpu::runtime::add_node(node, graph, dependencies, nullptr, count, from(params)); });
+CUresult add(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, cudaGraphEdgeData const* data,
+             std::size_t count, Params const* params) {
+  return as_call([&] { return cuda_cpu::graph::add_node(node, graph, dependencies, data, count, from(params)); });
 }
 template <class Params>
 CUresult set(CUgraphNode node, Params const* params) {
-  return forward([&] { return cuda_cpu::runtime::set_params(node, from(params)); });
+  return as_call([&] { return cuda_cpu::graph::set_params(node, from(params)); });
 }
 template <class Params>
 CUresult set(CUgraphExec exec, CUgraphNode node, Params const* params) {
-  return forward([&] { return cuda_cpu::runtime::set_params(exec, node, from(params)); });
+  return as_call([&] { return cuda_cpu::graph::set_params(exec, node, from(params)); });
 }
 
 cudaGraphNodeParams* to_runtime(CUgraphNodeParams* params) noexcept {
@@ -167,11 +176,11 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, char const* path, unsigned flags) {
 
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                               CUDA_KERNEL_NODE_PARAMS const* params) {
-  return add(node, graph, dependencies, count, params);
+  return add(node, graph, dependencies, nullptr, count, params);
 }
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
-  return forward([&] {
-    return cuda_cpu::runtime::get_params<KernelNode>(node, params, [&](KernelNode const& its) {
+  return as_call([&] {
+    return cuda_cpu::graph::get_params<KernelNode>(node, params, [&](KernelNode const& its) {
       *params = {its.function, its.grid.x,       its.grid.y,
                  its.grid.z,   its.block.x,      its.block.y,
                  its.block.z,  its.shared_bytes, its.arguments->pointers(),
@@ -196,14 +205,14 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
 }
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                               CUDA_MEMCPY3D const* copy, CUcontext) {
-  return add(node, graph, dependencies, count, copy);
+  return add(node, graph, dependencies, nullptr, count, copy);
 }
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* copy) {
   cudaMemcpy3DParms params{};
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
   CUresult const result = forward(cudaGraphMemcpyNodeGetParams, node, &params);
   *copy = {};
-  return result == CUDA_SUCCESS ? forward([&] { return cuda_cpu::runtime::to_driver(params, *copy); }) : result;
+  return result == CUDA_SUCCESS ? forward([&] { return cuda_cpu::graph::to_driver(params, *copy); }) : result;
 }
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, CUDA_MEMCPY3D const* copy) { return set(node, copy); }
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, CUDA_MEMCPY3D const* copy, CUcontext) {
@@ -211,7 +220,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, CUDA
 }
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                               CUDA_MEMSET_NODE_PARAMS const* params, CUcontext) {
-  return add(node, graph, dependencies, count, params);
+  return add(node, graph, dependencies, nullptr, count, params);
 }
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* params) {
   cudaMemsetParams its{};
@@ -323,9 +332,8 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dep
                         std::size_t count, CUgraphNodeParams* params) {
   if (!is_drivers(params))
     return forward(cudaGraphAddNode, node, graph, dependencies, to_runtime(data), count, to_runtime(params));
-  return forward([&] {
-    return cuda_cpu::runtime::add_node(node, graph, dependencies, to_runtime(data), count, from(params));
-  });
+  CUgraphNodeParams const* const its = params;
+  return add(node, graph, dependencies, to_runtime(data), count, its);
 }
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
   CUgraphNodeParams const* const its = params;

@@ -7,8 +7,7 @@
 #include "cuda_cpu/cpu/cpu_test_kernels.h"
 #include "cuda_cpu/libcuda/libcuda_test_support.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 class DriverGraphs : public InContext {
  protected:
@@ -330,10 +329,10 @@ TEST_F(DriverGraphs, UserObjectsLiveAsLongAsTheirGraph) {
   CUuserObject object = nullptr;
   CUgraph graph = nullptr;
   ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
-  ASSERT_EQ(cuUserObjectCreate(
-                &object, &destroyed, [](void* data) { ++*static_cast<int*>(data); }, 1,
-                CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
-            CUDA_SUCCESS);
+  ASSERT_EQ(
+      cuUserObjectCreate(
+          &object, &destroyed, [](void* data) { ++*static_cast<int*>(data); }, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+      CUDA_SUCCESS);
   EXPECT_EQ(cuUserObjectRetain(object, 1), CUDA_SUCCESS);
   EXPECT_EQ(cuGraphRetainUserObject(graph, object, 2, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuUserObjectRelease(object, 2), CUDA_SUCCESS);
@@ -358,5 +357,4 @@ TEST(DriverContext, EndsWithItsLastUserAlsoAfterCallsOfGraphs) {
   EXPECT_EQ(is_active, 0);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

@@ -1,8 +1,8 @@
 // Texture objects and surface objects.
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/process/images.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
-#include "cuda_cpu/runtime/channels.h"
-#include "cuda_cpu/runtime/images.h"
+#include "cuda_cpu/process/channels.h"
 
 using namespace cuda_cpu::libcuda;
 namespace cpu = cuda_cpu::cpu;
@@ -11,9 +11,9 @@ extern "C" {
 
 CUresult cuTexObjectCreate(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
                            CUDA_RESOURCE_VIEW_DESC const* view) {
-  return done(cuda_cpu::runtime::create_texture(out, resource, texture, view));
+  return done(cuda_cpu::process::create_texture(out, resource, texture, view));
 }
-CUresult cuTexObjectDestroy(CUtexObject texture) { return done(cuda_cpu::runtime::destroy_texture(texture)); }
+CUresult cuTexObjectDestroy(CUtexObject texture) { return done(cuda_cpu::process::destroy_texture(texture)); }
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUtexObject texture) {
   return check(cpu::texture_find(out, nullptr, texture), "cuTexObjectGetResourceDesc()");
 }
@@ -26,16 +26,16 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC*, CUtexObject) {
 }
 
 CUresult cuSurfObjectCreate(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource) {
-  return done(cuda_cpu::runtime::create_surface(out, resource));
+  return done(cuda_cpu::process::create_surface(out, resource));
 }
-CUresult cuSurfObjectDestroy(CUsurfObject surface) { return done(cuda_cpu::runtime::destroy_surface(surface)); }
+CUresult cuSurfObjectDestroy(CUsurfObject surface) { return done(cuda_cpu::process::destroy_surface(surface)); }
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUsurfObject surface) {
   return check(cpu::surface_find(out, surface), "cuSurfObjectGetResourceDesc()");
 }
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(std::size_t* texels, CUarray_format format, unsigned channels,
                                             CUdevice device) {
-  cudaChannelFormatDesc const its = cuda_cpu::runtime::to_runtime(format, channels);
+  cudaChannelFormatDesc const its = cuda_cpu::process::to_runtime(format, channels);
   return forward(cudaDeviceGetTexture1DLinearMaxWidth, texels, &its, device);
 }
 

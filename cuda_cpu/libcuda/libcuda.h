@@ -1,5 +1,5 @@
-// What the calls of the stand-in for the driver's library share. It defines the functions of cuda.h over the process's
-// tracing::cuda::Driver, for programs that call the driver directly; the runtime's calls are in cuda_cpu/runtime.
+// The stand-in for the driver's library defines the functions of cuda.h over the process's tracing::cuda::Driver, for
+// programs that call the driver directly. This header has what they share. The runtime's calls are in cuda_cpu/runtime.
 #pragma once
 
 #include <cuda.h>
@@ -8,29 +8,30 @@
 #include <utility>
 
 #include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/runtime/runtime.h"
+#include "cuda_cpu/process/call.h"
+#include "cuda_cpu/process/driver.h"
 
 namespace cuda_cpu::libcuda {
 
-using runtime::driver;
+using process::driver;
 
 inline tracing::cuda::DriverApi const& api() { return driver().api(); }
 
 /// Explains on stderr how the context was lost, if no subscriber gets errors. Returns `result`.
 inline CUresult done(CUresult result) noexcept {
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) [[unlikely]]
-    runtime::explain_if_lost(result);
+    process::explain_if_lost(result);
   return result;
 }
 
-/// For calls without a method of Driver: reports an error.
+/// Reports the error of a call that has no method in Driver. Returns `result`.
 inline CUresult check(CUresult result, std::string_view call) { return done(driver().check(result, call)); }
 
-/// Makes a call of the runtime, in the program's context if there is one, which the runtime then does not retain.
-/// Errors that only the runtime has are about values. Those of the driver's calls are not cudaGetLastError()'s.
+/// Makes a call of the runtime. If the program has a context, the call runs in it, and the runtime does not retain it.
+/// Errors that exist only in the runtime become CUDA_ERROR_INVALID_VALUE. Leaves cudaGetLastError() unchanged.
 template <class Call, class... Arguments>
 CUresult forward(Call call, Arguments... arguments) noexcept {
-  runtime::ThreadState& thread = runtime::this_thread();
+  process::RuntimeThreadState& thread = process::this_thread();
   auto const [before, was_current] = std::pair(thread.last_error, thread.is_current);
   bool const has_context = cpu::this_thread().current != nullptr;
   if (has_context) thread.is_current = true;

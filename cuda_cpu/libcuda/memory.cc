@@ -1,12 +1,12 @@
 // Memory: allocation, copies and fills.
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
 
 using namespace cuda_cpu::libcuda;
 
 namespace {
 
-// Of cuMemcpy(), which finds out by the addresses what is copied from where to where.
+// Describes the copy of cuMemcpy(), which finds by the addresses whose memory it is.
 CUDA_MEMCPY3D unified(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   auto const type = [](CUdeviceptr address) {
     auto const owner = cuda_cpu::cpu::pointer_info(reinterpret_cast<void const*>(address)).owner;
@@ -128,23 +128,14 @@ CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdev
           info.owner == cuda_cpu::cpu::MemoryOwner::pinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
       return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      *static_cast<CUdeviceptr*>(value) = address;
-      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER: *static_cast<CUdeviceptr*>(value) = address; return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       *static_cast<unsigned*>(value) = info.owner == cuda_cpu::cpu::MemoryOwner::managed ? 1 : 0;
       return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      *static_cast<int*>(value) = 0;
-      return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      *static_cast<CUdeviceptr*>(value) = info.begin;
-      return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-      *static_cast<std::size_t*>(value) = info.bytes;
-      return CUDA_SUCCESS;
-    default:
-      return check(CUDA_ERROR_NOT_SUPPORTED, "cuPointerGetAttribute()");
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(value) = 0; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *static_cast<CUdeviceptr*>(value) = info.begin; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<std::size_t*>(value) = info.bytes; return CUDA_SUCCESS;
+    default: return check(CUDA_ERROR_NOT_SUPPORTED, "cuPointerGetAttribute()");
   }
 }
 

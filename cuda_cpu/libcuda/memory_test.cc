@@ -5,8 +5,7 @@
 
 #include "cuda_cpu/libcuda/libcuda_test_support.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 using DriverMemory = InContext;
 
@@ -55,7 +54,7 @@ TEST_F(DriverMemory, ArraysGiveBackTheirDescriptors) {
   EXPECT_EQ(cuArrayGetDescriptor(&flat, array), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_F(DriverMemory, OfAPeerIsThatOfTheOnlyContext) {
+TEST_F(DriverMemory, PeerCopiesUseTheOnlyContext) {
   CUdeviceptr memory = 0;
   ASSERT_EQ(cuMemAlloc(&memory, 8), CUDA_SUCCESS);
   ASSERT_EQ(cuMemsetD32(memory, 7, 1), CUDA_SUCCESS);
@@ -67,5 +66,4 @@ TEST_F(DriverMemory, OfAPeerIsThatOfTheOnlyContext) {
   EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

@@ -6,21 +6,22 @@
 #include <string>
 
 #include "cuda_cpu/libcuda/libcuda.h"
-#include "cuda_cpu/runtime/launch.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/launch_attributes.h"
+#include "cuda_cpu/process/occupancy.h"
+#include "cuda_cpu/process/registry.h"
 
 using namespace cuda_cpu::libcuda;
 
 namespace {
 
-// A launch also takes a CUkernel where a function is expected.
+// Returns the function to launch: a launch also takes a CUkernel in place of a function.
 CUfunction function_of(CUfunction function) {
   CUfunction found = nullptr;
-  auto* const kernel = cuda_cpu::runtime::registry().find_kernel(function);
+  auto* const kernel = cuda_cpu::process::registry().find_kernel(function);
   return kernel != nullptr && kernel->find(&found) == CUDA_SUCCESS ? found : function;
 }
 
-// For calls about a function without a method of the driver. An error if there is no such function.
+// Checks the function for calls that have no method in Driver. Returns an error if it does not exist.
 CUresult check_function(CUfunction function, char const* call) {
   int threads = 0;
   return check(api().func_get_attribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function), call);
@@ -32,8 +33,9 @@ extern "C" {
 
 CUresult cuModuleLoadDataEx(CUmodule* module, void const* image, unsigned count, CUjit_option* options, void** values) {
   if (image == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuModuleLoadDataEx()");
-  // A program that asks for the log reads it itself; otherwise it is recorded.
-  return done(driver().module_load(module, image, "module", cuda_cpu::runtime::bytes_of(image), count, options, values));
+  // A program that asks for the driver's log reads it itself. Otherwise the log is recorded.
+  return done(
+      driver().module_load(module, image, "module", cuda_cpu::process::bytes_of(image), count, options, values));
 }
 CUresult cuModuleLoadData(CUmodule* module, void const* image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
@@ -44,7 +46,7 @@ CUresult cuModuleLoad(CUmodule* module, char const* path) {
   if (!file)
     return check(CUDA_ERROR_FILE_NOT_FOUND, std::string("cuModuleLoad(") + (path == nullptr ? "" : path) + ")");
   std::string const image(std::istreambuf_iterator<char>(file), {});
-  if (!cuda_cpu::runtime::is_complete(image))
+  if (!cuda_cpu::process::is_complete(image))
     return check(CUDA_ERROR_INVALID_IMAGE, std::string("cuModuleLoad(") + path + ")");
   return done(driver().module_load(module, image.c_str(), path, image.size()));
 }
@@ -67,7 +69,7 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   // The attributes have the numbers of the runtime's.
-  cudaError_t const error = cuda_cpu::runtime::check_attribute(static_cast<cudaFuncAttribute>(attribute), value);
+  cudaError_t const error = cuda_cpu::process::check_attribute(static_cast<cudaFuncAttribute>(attribute), value);
   if (error != cudaSuccess) return static_cast<CUresult>(error);
   return check(api().func_set_attribute(function, attribute, value), "cuFuncSetAttribute()");
 }
@@ -84,15 +86,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
                                                               std::size_t dynamic_shared_bytes, unsigned) {
   if (blocks == nullptr || block_threads <= 0) return CUDA_ERROR_INVALID_VALUE;
   CUresult const result = check_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor()");
-  if (result == CUDA_SUCCESS)
-    *blocks = cuda_cpu::runtime::active_blocks(function, block_threads, dynamic_shared_bytes);
+  if (result == CUDA_SUCCESS) *blocks = cuda_cpu::process::active_blocks(function, block_threads, dynamic_shared_bytes);
   return result;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int block_threads,
                                                      std::size_t dynamic_shared_bytes) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, dynamic_shared_bytes, 0);
 }
-// As the runtime's, which is a template in the toolkit's header: of the largest blocks first.
+// Does what the runtime's template in the toolkit's header does: tries the largest blocks first.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
                                                    CUoccupancyB2DSize bytes_of, std::size_t dynamic_shared_bytes,
                                                    int limit, unsigned) {
@@ -107,7 +108,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
   for (int warps = (max_threads + 31) / 32; warps > 0; --warps) {
     int const threads = std::min(32 * warps, max_threads);
     std::size_t const bytes = bytes_of == nullptr ? dynamic_shared_bytes : bytes_of(threads);
-    int const blocks = cuda_cpu::runtime::active_blocks(function, threads, bytes);
+    int const blocks = cuda_cpu::process::active_blocks(function, threads, bytes);
     if (blocks * threads <= most) continue;
     most = blocks * threads;
     *block = threads;
@@ -122,11 +123,12 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction func
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function, int blocks, int) {
   if (bytes == nullptr || blocks <= 0) return CUDA_ERROR_INVALID_VALUE;
   CUresult const result = check_function(function, "cuOccupancyAvailableDynamicSMemPerBlock()");
-  if (result == CUDA_SUCCESS) *bytes = cuda_cpu::runtime::available_shared_bytes(function, blocks);
+  if (result == CUDA_SUCCESS) *bytes = cuda_cpu::process::available_shared_bytes(function, blocks);
   return result;
 }
 
-// Libraries and their kernels: the runtime's calls, which have the same handles. Options of the compiler do nothing.
+// Libraries and their kernels have the runtime's handles, so their calls forward to it. Options of the compiler do
+// nothing.
 CUresult cuLibraryLoadData(CUlibrary* library, void const* code, CUjit_option*, void**, unsigned, CUlibraryOption*,
                            void**, unsigned) {
   return forward(cudaLibraryLoadData, library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
@@ -178,7 +180,7 @@ CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction functi
   bool is_cooperative = false;
   // The attributes have the numbers and values of the runtime's.
   auto const* const attributes = reinterpret_cast<cudaLaunchAttribute const*>(configuration->attrs);
-  cudaError_t const error = cuda_cpu::runtime::read_attributes(attributes, configuration->numAttrs, is_cooperative);
+  cudaError_t const error = cuda_cpu::process::read_attributes(attributes, configuration->numAttrs, is_cooperative);
   if (error != cudaSuccess) return static_cast<CUresult>(error);
   if (is_cooperative) {
     return cuLaunchCooperativeKernel(function, configuration->gridDimX, configuration->gridDimY,

@@ -10,8 +10,7 @@
 #include "cuda_cpu/cpu/cpu_test_kernels.h"
 #include "cuda_cpu/libcuda/libcuda_test_support.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 class DriverModules : public InContext {
  protected:
@@ -123,5 +122,4 @@ TEST_F(DriverModules, LibrariesHaveVariables) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("could not read"));
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

@@ -4,8 +4,7 @@
 
 #include "cuda_cpu/libcuda/libcuda_test_support.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 using DriverPools = InContext;
 
@@ -63,7 +62,7 @@ TEST_F(DriverPools, GiveBackTheirAttributesAndAccess) {
   EXPECT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 }
 
-TEST_F(DriverPools, OfGraphsCanBeTrimmed) {
+TEST_F(DriverPools, TrimMemoryOfGraphs) {
   cuuint64_t bytes = 99;
   EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &bytes), CUDA_SUCCESS);
   EXPECT_EQ(bytes, 0u);
@@ -90,5 +89,4 @@ TEST_F(DriverPools, AdviceIsAboutManagedMemory) {
   EXPECT_EQ(cuMemFree(other), CUDA_SUCCESS);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

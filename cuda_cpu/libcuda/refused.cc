@@ -1,5 +1,5 @@
 // Functions that programs can link and that are not supported: each returns CUDA_ERROR_NOT_SUPPORTED and says its name.
-// Without cuda.h, since their arguments do not matter.
+// Does not include cuda.h: the arguments do not matter, so all functions are defined without them.
 namespace cuda_cpu::libcuda {
 
 int refuse(char const* name, char const* reason) noexcept;

@@ -1,7 +1,7 @@
 // Streams and events.
 #include <memory>
 
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
 
 using namespace cuda_cpu::libcuda;

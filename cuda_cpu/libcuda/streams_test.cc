@@ -3,8 +3,7 @@
 
 #include "cuda_cpu/libcuda/libcuda_test_support.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 using DriverStreams = InContext;
 
@@ -56,5 +55,4 @@ TEST_F(DriverStreams, EventsAreRecordedWithFlags) {
   EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

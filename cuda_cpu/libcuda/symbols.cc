@@ -6,7 +6,8 @@
 #include <atomic>
 #include <string>
 
-#include "cuda_cpu/runtime/runtime.h"
+#include "cuda_cpu/graph/errors.h"
+#include "cuda_cpu/process/driver.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of those that are listed
 
@@ -21,7 +22,7 @@ CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* parameters, int
 namespace cuda_cpu::libcuda {
 namespace {
 
-// The function with the default stream of the thread in place of stream 0.
+// Calls the function with the default stream of the thread in place of stream 0.
 template <auto kFunction>
 struct PerThread;
 template <class... A, CUresult (*kFunction)(A...)>
@@ -46,9 +47,9 @@ Symbol symbol(std::string_view name, int since, Function* function, Function* pe
   return {name, since, reinterpret_cast<void*>(function), reinterpret_cast<void*>(per_thread)};
 }
 
-// The name of a function is that of its newest version, which cuda.h replaces it by. Synchronous copies and fills have
-// no form of their own for streams of threads: to wait for all blocking streams, as they do, is to wait for the
-// thread's, too.
+// A row has the plain name and the newest version of the function, since cuda.h replaces the name by that version.
+// Synchronous copies and fills have no form of their own for streams of threads: they wait for all blocking streams,
+// and so for the thread's, too.
 Symbol const symbols[] = {
 #define CUDA_CPU_SYMBOL(function, since) symbol(#function, since, &function, &function),
 #define CUDA_CPU_STREAM_SYMBOL(function, since) symbol(#function, since, &function, &PerThread<&function>::call),
@@ -62,16 +63,16 @@ Symbol const symbols[] = {
 
 std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// Once: NVIDIA's static runtime library asks for twenty of them before it comes to what report_foreign_runtime()
-// explains.
+// Explains once. NVIDIA's static runtime library asks for twenty such functions before report_foreign_runtime()
+// explains its failure.
 void explain_version(std::string_view name, int version, int since) noexcept {
   static std::atomic<bool> is_explained{false};
   if (is_explained.exchange(true)) return;
   try {
-    runtime::refuse(cudaErrorSymbolNotFound,
-                    fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}; others may follow "
-                                "that are not listed",
-                                name, text_of(version), text_of(since)));
+    graph::refuse(cudaErrorSymbolNotFound,
+                  fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}; others may follow "
+                              "that are not listed",
+                              name, text_of(version), text_of(since)));
   } catch (...) {  // out of memory
   }
 }
@@ -85,7 +86,7 @@ CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, b
   Symbol const* oldest = nullptr;
   for (Symbol const& its : symbols) {
     if (its.name != name) continue;
-    if (its.since <= version) found = &its;  // those of one name are in the order of their versions
+    if (its.since <= version) found = &its;  // rows of one name are in the order of their versions
     if (oldest == nullptr) oldest = &its;
   }
   if (oldest == nullptr) return CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -97,13 +98,13 @@ CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, b
   return CU_GET_PROC_ADDRESS_SUCCESS;
 }
 
-// For refused.cc.
+// Called by refused.cc, which declares it, too.
 int refuse(char const* name, char const* reason) noexcept;
 int refuse(char const* name, char const* reason) noexcept {
   try {
     std::string const call = std::string(name) + "()";
-    runtime::driver().check(CUDA_ERROR_NOT_SUPPORTED, call);
-    runtime::explain(call + " is not supported" + (*reason == '\0' ? "" : std::string(": ") + reason));
+    process::driver().check(CUDA_ERROR_NOT_SUPPORTED, call);
+    graph::explain(call + " is not supported" + (*reason == '\0' ? "" : std::string(": ") + reason));
   } catch (...) {  // out of memory
   }
   return CUDA_ERROR_NOT_SUPPORTED;

@@ -7,9 +7,9 @@
 
 namespace cuda_cpu::libcuda {
 
-/// Gives the function of this name, such as cuMemAlloc, with the signature that it had in a version of CUDA, such as
-/// 12040; null where there is none. If the function is there, but only with the signature of a newer version, a message
-/// says so. `per_thread`: the form whose stream 0 is the default stream of the thread.
+/// Finds the function of a name, such as cuMemAlloc, with its signature in a version of CUDA, such as 12040; null if
+/// there is none. If the function exists only with the signature of a newer version, a message says so. `per_thread`
+/// chooses the form whose stream 0 is the default stream of the thread.
 CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, bool per_thread,
                                            void** function) noexcept;
 

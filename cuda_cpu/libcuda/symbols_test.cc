@@ -7,8 +7,7 @@
 
 #include "tracing_core/cuda/driver_api.h"
 
-namespace cuda_cpu::libcuda {
-namespace {
+namespace cuda_cpu::libcuda { namespace {
 
 struct Found {
   CUresult result;
@@ -36,7 +35,7 @@ TEST(DriverSymbols, HaveTheSignatureOfTheVersion) {
   EXPECT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
 }
 
-TEST(DriverSymbols, OfAnOlderSignatureThanThatHereAreNotFound) {
+TEST(DriverSymbols, AreNotFoundWithAnOlderSignature) {
   EXPECT_EQ(find("cuGraphAddDependencies", 12030).function, reinterpret_cast<void*>(&cuGraphAddDependencies));
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(find("cuGraphAddDependencies", 12020),
@@ -49,7 +48,7 @@ TEST(DriverSymbols, OfAnOlderSignatureThanThatHereAreNotFound) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "explained once";
 }
 
-TEST(DriverSymbols, ThatDoNotExistAreNotFound) {
+TEST(DriverSymbols, AreNotFoundIfTheyDoNotExist) {
   EXPECT_EQ(find("cuNoSuchFunction", 13000),
             (Found{CUDA_ERROR_NOT_FOUND, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, nullptr}));
   EXPECT_EQ(find("cuInit", 13000, 8).result, CUDA_ERROR_INVALID_VALUE) << "an unknown flag";
@@ -62,7 +61,7 @@ TEST(DriverSymbols, AreThereInTheVersionsThatTheDriverAsksFor) {
 #undef CUDA_CPU_EXPECT
 }
 
-TEST(DriverSymbols, OfStreamsOfThreadsUseTheThreadsStreamInPlaceOfStreamZero) {
+TEST(DriverSymbols, UseTheStreamOfTheThreadInPlaceOfStreamZero) {
   Found const found = find("cuLaunchHostFunc", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
   ASSERT_EQ(found.result, CUDA_SUCCESS);
   auto const launch = reinterpret_cast<decltype(&cuLaunchHostFunc)>(found.function);
@@ -80,19 +79,19 @@ TEST(DriverSymbols, OfStreamsOfThreadsUseTheThreadsStreamInPlaceOfStreamZero) {
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
-TEST(ExportTables, AreNotThereWhichIsSaidOnce) {
+TEST(ExportTables, AreMissingAndWarnOnce) {
   void const* table = &table;
   CUuuid const id{};
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(table, nullptr);
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::MatchesRegex("testlog: .*cuda_cpu_libcuda_test has NVIDIA's runtime library inside, which needs "
-                                      "a GPU; link it with -cudart none or shared\n"));
+  EXPECT_THAT(
+      ::testing::internal::GetCapturedStderr(),
+      ::testing::MatchesRegex("testlog: .*cuda_cpu_libcuda_test has NVIDIA's runtime library inside, which needs "
+                              "a GPU; link it with -cudart none or shared\n"));
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::libcuda
+}}  // namespace cuda_cpu::libcuda

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks what tools/campaign.sh cuda says of programs of each kind. STAND_IN names the folder of the stand-in.
+# Checks the output of tools/campaign.sh cuda for programs of each kind. STAND_IN names the folder of the stand-in.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)

@@ -1,4 +1,4 @@
-// What the programs of this folder share: checks that end the program with a sentence.
+// For the programs of this folder: checks that end the program with a sentence.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ inline void check_condition(bool holds, char const* condition, char const* file,
   std::exit(1);
 }
 
-// An index of the first difference in a message is more use than a condition on a loop variable.
+// The message names the index of the first difference, which a condition on a loop variable would not show.
 template <class Got, class Expected>
 void check_each(Got const* got, int count, Expected const& expected, char const* what, char const* file, int line) {
   for (int i = 0; i < count; ++i) {

@@ -72,7 +72,7 @@ void bad_arguments() {
   CHECK(cudaGetLastError() == cudaErrorInvalidValue);
 }
 
-// It lacks the threads of CUDA.
+// A forked child does not have CUDA's threads.
 void calls_of_a_forked_child_fail() {
   CUDA(cudaDeviceSynchronize());
   pid_t const child = fork();

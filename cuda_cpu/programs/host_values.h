@@ -1,4 +1,4 @@
-// Expressions that the device and the host compute of the same random operands: both must get the same bits.
+// Defines expressions that the device and the host compute from random operands. Both must get equal bits.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@ __host__ __device__ To bits_of(From value) {
   return bits;
 }
 
-// The bits of a result. A NaN has none that C++ defines.
+// Returns the bits of a result. C++ does not define the bits of a NaN, so all NaNs are alike.
 __host__ __device__ inline U64 result(float value) { return value != value ? 0x7fc00000 : bits_of<U32>(value); }
 __host__ __device__ inline U64 result(double value) { return value != value ? 0x7ff8ull << 48 : bits_of<U64>(value); }
 template <std::integral Integer>
@@ -40,7 +40,7 @@ __host__ __device__ U64 result(Integer value) {
   }
 // clang-format on
 
-// `random` makes an operand. Names the first expression that differs.
+// Compares the results of the device and the host. `random` makes an operand. Names the first expression that differs.
 template <std::size_t kCount, class Operand, class Random>
 void compare_with_host(char const* const (&texts)[kCount], void (*kernel)(Operand const*, U64*, int),
                        void (*on_host)(Operand, Operand, U64*), Random const& random) {

@@ -1,4 +1,4 @@
-// The body of a function: scopes, declarations, labels and instructions.
+// Reads the body of a function: scopes, declarations, labels and instructions.
 #include <utility>
 
 #include "cuda_cpu/ptx/builder.h"
@@ -6,7 +6,8 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-// The name without a cache policy, which is a hint, the last operand of the access; empty if there is none.
+// Returns the name of an access without its cache policy, or an empty string if it has no policy. The policy is a hint,
+// given by a modifier and by the last operand.
 std::string without_cache_policy(std::string_view name) {
   static constexpr std::string_view kModifier = ".L2::cache_hint";
   std::size_t const at = name.find(kModifier);

@@ -1,5 +1,5 @@
-// The parts of the parser: ModuleBuilder reads declarations, Scopes resolves the names of a function, OperandReader
-// reads the operands of an instruction.
+// Declares the parts of the parser: ModuleBuilder reads declarations, Scopes resolves the names of a function,
+// OperandReader reads the operands of an instruction.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,10 @@ class ModuleBuilder {
 
   std::vector<Function>& functions() noexcept { return module->functions_; }
   std::vector<Variable>& variables() noexcept { return module->variables_; }
-  std::int32_t find_function(std::string_view name) const noexcept;  // -1: there is none
+  std::int32_t find_function(std::string_view name) const noexcept;  // -1 if it does not exist
   std::int32_t find_variable(std::string_view name) const noexcept;
-  /// A list in parentheses. `frame`: also appends the variables of a function's frame.
+  /// Reads a list in parentheses. If `frame` is not null, also appends the list to these variables of a function's
+  /// frame.
   std::vector<Parameter> parameters(std::vector<Variable>* frame);
 
  private:
@@ -52,11 +53,12 @@ class ModuleBuilder {
 
 /// Reads the type of a declaration, ".u32".
 Type declared_type(Cursor& cursor);
-/// Reads what follows the space, `.align 4 .b8 name[16] = {...}`, up to the ';' or the ',' or the ')' after it.
+/// Reads the rest of a declaration after its space, `.align 4 .b8 name[16] = {...}`, up to the ';' or the ',' or the
+/// ')' that follows.
 Variable read_variable(Cursor& cursor, Space space, bool is_extern);
 
-/// Reads the body of a function, from '{' to '}'. If something in it is not supported, refuses the function and skips
-/// the rest.
+/// Reads the body of a function, from '{' to '}'. If the body uses something that is not supported, refuses the
+/// function and skips the rest.
 void read_body(ModuleBuilder& module, Function& function);
 
 /// The names that the instructions of a function may use: registers, variables and labels, by scope.
@@ -65,7 +67,8 @@ class Scopes {
   explicit Scopes(Function& function) : function_(function) { open(); }
 
   void open() { scopes_.push_back({{}, {}, {}, {}, scopes_.empty() ? 0 : scopes_.back().own_end, 0}); }
-  /// Label uses that are not resolved yet move to the enclosing scope; in the outermost one they fail.
+  /// Closes the innermost scope. Its unresolved label uses move to the enclosing scope; in the outermost scope they
+  /// fail.
   void close(Cursor const& cursor);
 
   void declare_registers(Cursor& cursor);
@@ -73,14 +76,14 @@ class Scopes {
   void define_label(Token const& at);
   void use_label(Token const& at, std::size_t operand);
 
-  /// The index in Function::registers; -1 if no register has that name.
+  /// Returns the index in Function::registers, or -1 if no register has that name.
   std::int32_t find_register(std::string_view name);
   std::int32_t find_variable(std::string_view name) const noexcept;
 
  private:
   struct Registers {
     Type type = Type::none;
-    std::int64_t count = -1;  // of `%r<count>`; -1: a single register
+    std::int64_t count = -1;  // the number in `%r<count>`; -1: a single register
     std::map<std::int64_t, std::int32_t> indices;
   };
   struct LabelUse {
@@ -93,7 +96,7 @@ class Scopes {
     std::map<std::string, std::int32_t, std::less<>> variables;
     std::map<std::string, std::int32_t, std::less<>> labels;
     std::vector<LabelUse> uses;
-    std::uint32_t own_end;    // end of its variables and those of the enclosing scopes in the frame
+    std::uint32_t own_end;    // end of the variables of this scope and of the enclosing scopes in the frame
     std::uint32_t inner_end;  // end of the variables of closed inner scopes
   };
 
@@ -103,17 +106,17 @@ class Scopes {
   std::vector<Scope> scopes_;
 };
 
-/// Reads the operands of an instruction whose form is known, up to its ';'. Operands that the executor does not take
-/// are reported by Cursor::unsupported().
+/// Reads the operands of an instruction whose form is known, up to its ';'. Reports operands that the executor does not
+/// take by Cursor::unsupported().
 class OperandReader {
  public:
   OperandReader(ModuleBuilder& module, Function& function, Scopes& scopes)
       : module_(module), function_(function), scopes_(scopes), cursor_(module.cursor) {}
 
-  /// `has_policy`: the last operand is a cache policy, which is left out.
+  /// Reads all operands into `instruction`. `has_policy`: the last operand is a cache policy, which is left out.
   void read(Instruction& instruction, bool has_policy);
   std::int32_t predicate();
-  /// `.callprototype (...) _ (...)`, after its label.
+  /// Reads `.callprototype (...) _ (...)`, after its label.
   void prototype(std::string_view name);
 
  private:
@@ -151,11 +154,12 @@ class OperandReader {
   Function& function_;
   Scopes& scopes_;
   Cursor& cursor_;
-  Form const* form_ = nullptr;  // of the instruction that is read
-  Space space_ = Space::generic;  // of the address that is read
+  Form const* form_ = nullptr;    // the form of the instruction that is being read
+  Space space_ = Space::generic;  // the space of the address that is being read
 };
 
-/// Computes for each entry what it uses through calls: frames, shared memory, refusals.
+/// Computes for each entry the resources that it uses through calls: frames and shared memory. Refuses an entry that
+/// reaches something unsupported.
 void link_functions(std::vector<Function>& functions, std::vector<Variable>& variables);
 
 }  // namespace cuda_cpu::ptx

@@ -1,4 +1,4 @@
-// Calls: their operands, and what an entry needs for the functions that it calls.
+// Reads the operands of calls, and computes the resources that an entry needs for the functions that it calls.
 #include <algorithm>
 #include <map>
 
@@ -7,11 +7,11 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-constexpr std::uint32_t kRecursiveDepth = 1024;  // or less, if their frames have no room
+constexpr std::uint32_t kRecursiveDepth = 1024;  // less if their frames take too much memory
 constexpr std::uint32_t kAllocaBytes = 64 * 1024;
 constexpr std::uint32_t kMaxCallDepth = 64;
 constexpr std::uint32_t kMaxSharedBytes = 48 * 1024;
-constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;  // of a thread, as on devices
+constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;  // limit for a thread, as on devices
 
 void refuse(std::optional<Refusal>& refusal, int line, std::string_view what) {
   if (!refusal) refusal = Unsupported(line, what).refusal;
@@ -73,7 +73,8 @@ class Linker {
                                 instruction.callee.starts_with("cudaGraph");     // cudaGraphSetConditional()
         refuse(entry_.refusal, instruction.line,
                "a call of " + quoted(instruction.callee) +
-                   (is_runtime ? ": kernels cannot call the CUDA runtime, launch kernels or change graphs" : ", which has no body"));
+                   (is_runtime ? ": kernels cannot call the CUDA runtime, launch kernels or change graphs"
+                               : ", which has no body"));
       } else {
         follow(*callee, deepest, depth);
       }
@@ -88,7 +89,7 @@ class Linker {
     deepest = std::max(deepest, 1 + visit(static_cast<std::int32_t>(&callee - functions_.data()), depth + 1));
   }
 
-  // A function that the device provides, with the parameters that it has there.
+  // Returns true for a function that the device provides, declared with the parameters that the device expects.
   static bool is_provided(Function const& function) {
     if (function.has_body || function.refusal) return false;
     auto const have_sizes = [](std::vector<Parameter> const& all, std::initializer_list<std::uint32_t> sizes) {
@@ -120,7 +121,7 @@ class Linker {
     entry_.static_shared_bytes = static_cast<std::uint32_t>(begin + variable.size_bytes);
   }
 
-  // Variables whose size the launch sets come last, all at the same place.
+  // Variables whose size is set by the launch come last, all at one place.
   void place_shared() {
     for (auto const index : entry_.reachable) {
       auto const& variables = functions_[static_cast<std::size_t>(index)].variables;
@@ -131,8 +132,10 @@ class Linker {
     bool dynamic = false;
     for (auto const index : shared_) {
       auto const& variable = variables_[static_cast<std::size_t>(index)];
-      if (variable.size_bytes != 0) place(-1, index, variable);
-      else dynamic = true;
+      if (variable.size_bytes != 0)
+        place(-1, index, variable);
+      else
+        dynamic = true;
     }
     if (!dynamic) return;
     std::uint32_t alignment = 16;
@@ -148,7 +151,7 @@ class Linker {
   std::vector<Variable>& variables_;
   Function& entry_;
   std::vector<std::int32_t> path_;
-  std::vector<std::int32_t> shared_;  // shared variables of the module that are used
+  std::vector<std::int32_t> shared_;  // the used shared variables of the module
   std::map<std::int32_t, std::uint32_t> depths_;
 };
 
@@ -202,13 +205,13 @@ void OperandReader::call_by_address(Instruction& instruction, Token const& addre
   auto& operand = instruction.operands.emplace_back();
   operand.kind = OperandKind::reg;
   operand.index = typed_register(address, spec);
-  if (!cursor_.accept(',')) cursor_.unsupported();  // without a prototype
+  if (!cursor_.accept(',')) cursor_.unsupported();  // a call by address needs a prototype
   if (cursor_.peek().is('(')) {
     instruction.arguments = call_names();
     cursor_.expect(',');
   }
   Token const& name = cursor_.name();
-  // Names of inner scopes may repeat: the last one is meant.
+  // An inner scope may repeat a name: the last prototype of that name is meant.
   auto const found = std::find_if(function_.prototypes.rbegin(), function_.prototypes.rend(),
                                   [&](Prototype const& one) { return one.name == name.text; });
   if (found == function_.prototypes.rend() || !cursor_.peek().is(';')) cursor_.unsupported();  // a list of targets

@@ -5,7 +5,7 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-constexpr std::size_t kMaxStatement = 100;  // characters of a statement in a message
+constexpr std::size_t kMaxStatement = 100;  // characters of a statement that a message quotes
 
 }  // namespace
 
@@ -23,8 +23,10 @@ void Cursor::unsupported(std::string_view why) const {
   std::string text;
   for (char const* at = first.text.data(); at != tokens_[last].text.data() + tokens_[last].text.size(); ++at) {
     bool const is_space = *at == ' ' || *at == '\n' || *at == '\t' || *at == '\r';
-    if (!is_space) text += *at;
-    else if (!text.empty() && text.back() != ' ') text += ' ';
+    if (!is_space)
+      text += *at;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
   }
   if (text.size() > kMaxStatement) text.replace(kMaxStatement, text.npos, "...");
   throw Unsupported(first.line, text.append(why));

@@ -1,4 +1,5 @@
-// Cursor: a position in the tokens of a PTX text; and the exceptions that end reading early. They never leave parse().
+// Declares Cursor, a position in the tokens of a PTX text, and the exceptions that end reading early. They never leave
+// parse().
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@
 
 namespace cuda_cpu::ptx {
 
-/// The text cannot be read on from here.
+/// Thrown if the rest of the text cannot be read.
 struct ParseFailure {
   Diagnostic diagnostic;
 };
 
-/// The text can be read on, but what uses this cannot be run.
+/// Thrown if reading can go on, but the current function or variable cannot be used.
 struct Unsupported {
   Refusal refusal;
 
@@ -62,28 +63,28 @@ class Cursor {
     if (peek().kind != kind) fail("expected " + std::string(what));
     return take();
   }
-  /// An integer without a sign.
+  /// Reads an integer without a sign.
   std::uint64_t integer();
 
-  /// The position, to go back to.
+  /// Returns the position, for go_back().
   std::size_t place() const noexcept { return at_; }
   void go_back(std::size_t place) noexcept { at_ = place; }
   Token const& at(std::size_t place) const noexcept { return tokens_[place]; }
 
-  /// The next token begins a statement: the one that unsupported() names.
+  /// Says that the next token begins a statement, which unsupported() will name.
   void begin_statement() noexcept { statement_ = at_; }
-  /// Throws Unsupported: "line 8: not supported: brkpt", and `why`, if it is not clear.
+  /// Throws Unsupported: "line 8: not supported: brkpt", with the reason `why` if the statement does not show it.
   [[noreturn]] void unsupported(std::string_view why = {}) const;
 
-  /// Skips to after the next ';' outside of braces, or to the brace that closes them.
+  /// Moves past the next ';' outside of braces, or up to the brace that closes the enclosing block.
   void skip_statement();
-  /// Skips strings separated by commas, and their ';'.
+  /// Skips strings separated by commas, and the ';' after them.
   void skip_strings() {
     do expect(TokenKind::text, "a string");
     while (accept(','));
     expect(';');
   }
-  /// Skips a block in braces, which is next.
+  /// Skips the block in braces that begins at the next token.
   void skip_braces();
 
   [[noreturn]] void fail(std::string message) const { fail(peek(), std::move(message)); }

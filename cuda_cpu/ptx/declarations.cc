@@ -3,7 +3,7 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-// `1 42 7, function_name $L__info_string0+4, inlined_at 1 50 3`
+// Skips `1 42 7, function_name $L__info_string0+4, inlined_at 1 50 3`, after `.loc`.
 void skip_location(Cursor& cursor) {
   for (int i = 0; i < 3; ++i) cursor.integer();
   while (cursor.accept(',')) {
@@ -18,7 +18,7 @@ void skip_location(Cursor& cursor) {
   }
 }
 
-// `1 "name.cu", 1700000000, 4096`
+// Skips `1 "name.cu", 1700000000, 4096`, after `.file`.
 void skip_file(Cursor& cursor) {
   cursor.integer();
   cursor.expect(TokenKind::text, "a string");
@@ -41,7 +41,7 @@ class Reader {
     if (!cursor_.accept(".target")) cursor_.fail("expected .target");
     to_.target = cursor_.name().text;
     if (!to_.target.starts_with("sm_")) cursor_.fail("expected a target such as sm_90");
-    while (cursor_.accept(',')) cursor_.name();  // debug
+    while (cursor_.accept(',')) cursor_.name();  // for instance `debug`
     if (!cursor_.accept(".address_size")) cursor_.fail("expected .address_size");
     Token const& size = cursor_.peek();
     if (cursor_.integer() != 64) cursor_.fail(size, "expected 64");
@@ -67,7 +67,7 @@ class Reader {
     to_.all.push_back(made);
   }
 
-  // True for the section of strings that line information refers to.
+  // Reads a section. Returns true for the section of strings that line information refers to.
   bool section() {
     bool const is_wanted = cursor_.take().text == ".debug_str";
     auto const begin = cursor_.place();
@@ -103,7 +103,7 @@ class Reader {
       Token const& token = cursor_.take();
       if (token.is('(')) ++depth;
       if (token.is(')')) --depth;
-      // The first word that is in no list of results or attributes.
+      // The name is the first word outside of the lists of results and attributes.
       if (token.kind == TokenKind::word && depth == 0 && made.name.empty()) made.name = token.text;
     }
     if (made.name.empty()) Cursor::fail(cursor_.at(made.begin), "expected a name");

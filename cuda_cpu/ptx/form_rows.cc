@@ -3,12 +3,17 @@
 //     d=T  destination: a register        s=T  source: a register or a number        i=T  a number
 //     p    a predicate to write           pq   one or two of them: %p|%q             P    a predicate to read, or !%p
 //     m    an address; m=shared: in this space                                       D=T, a=T, call: see OperandRole
-//     L    a label
+//     L    a label                        t    a texel: see OperandRole
 //
-// Prefixes: ~ accepts wider registers, * takes a vector with .v2 and .v4, | takes a predicate as well (%r|%p), ? is
-// optional, . may be a part of a register (%r.b0), - the negative of one (-%r), a digit is the number of registers in braces.
-// Types are those of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot
-// (of dp4a and dp2a).
+// Prefixes of a word:
+//
+//     ?   optional                            ~   may be a wider register
+//     .   may be a part of a register: %r.b0  *   with .v2 and .v4 a vector
+//     -   may be negated: -%r                 |   may also name a predicate: %r|%p
+//     a digit: that many registers in braces
+//
+// A type is a type of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot (of dp4a
+// and dp2a).
 #include "cuda_cpu/ptx/forms.h"
 
 namespace cuda_cpu::ptx {
@@ -323,8 +328,7 @@ constexpr FormRow kRows[] = {
     {"mbarrier.inval[.<cta>].b64", "m"},
     {"mbarrier.{arrive|arrive_drop}[.release.{cta|cluster}][.{<cta>|shared::cluster}].b64", "d=b64 m ?s=u32"},
     {"mbarrier.{arrive|arrive_drop}.noComplete[.release.cta][.<cta>].b64", "d=b64 m s=u32"},
-    {"mbarrier.{arrive|arrive_drop}.expect_tx[.release.{cta|cluster}][.{<cta>|shared::cluster}].b64",
-     "d=b64 m s=u32"},
+    {"mbarrier.{arrive|arrive_drop}.expect_tx[.release.{cta|cluster}][.{<cta>|shared::cluster}].b64", "d=b64 m s=u32"},
     {"mbarrier.{expect_tx|complete_tx}[.relaxed.{cta|cluster}][.{<cta>|shared::cluster}].b64", "m s=u32"},
     {"mbarrier.test_wait[.acquire.{cta|cluster}][.<cta>].b64", "p m s=b64"},
     {"mbarrier.test_wait.parity[.acquire.{cta|cluster}][.<cta>].b64", "p m s=u32"},

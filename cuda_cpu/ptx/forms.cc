@@ -47,7 +47,7 @@ constexpr WordSet kSets[] = {
   throw std::invalid_argument("invalid pattern of forms: " + std::string(pattern));
 }
 
-// The pattern of the set that is named in a pattern at `at`, after its '<'.
+// Returns the pattern of the named set that begins at `at`, after its '<', and moves `at` past the set.
 std::string_view take_set(std::string_view pattern, std::size_t& at) {
   std::size_t const end = pattern.find('>', at);
   if (end == pattern.npos) fail_pattern(pattern);
@@ -110,7 +110,8 @@ class Expander {
   std::size_t at_ = 0;
 };
 
-// Whether a pattern matches a text, without expanding it: where in the text each part of the pattern may end.
+// Matches a pattern against a text without expanding it: keeps the places in the text where each part of the pattern
+// may end.
 class Matcher {
  public:
   Matcher(std::string_view pattern, std::string_view text) : pattern_(pattern), text_(text) {}
@@ -184,7 +185,7 @@ Type operand_type(std::string_view text, Form const& form) {
   return find_type(text);
 }
 
-// All blocks are clusters of one block, so the shared memory of the cluster is that of the block.
+// All blocks are clusters of one block, so the shared memory of the cluster is the shared memory of the block.
 Space find_space(std::string_view word) noexcept {
   if (word == "global") return Space::global;
   if (word == "shared" || word == "shared::cta" || word == "shared::cluster") return Space::shared;
@@ -196,24 +197,31 @@ Space find_space(std::string_view word) noexcept {
 OperandSpec operand_spec(std::string_view text, Form const& form) {
   OperandSpec spec;
   for (;; text.remove_prefix(1)) {
-    if (text.front() == '?') spec.optional = true;
-    else if (text.front() == '~') spec.wider = true;
-    else if (text.front() == '*') spec.as_vector = true;
-    else if (text.front() == '|') spec.with_predicate = true;
-    else if (text.front() == '.') spec.with_part = true;
-    else if (text.front() == '-') spec.negatable = true;
-    else if (text.front() >= '1' && text.front() <= '8') spec.in_braces = static_cast<std::uint8_t>(text.front() - '0');
-    else break;
+    if (text.front() == '?')
+      spec.optional = true;
+    else if (text.front() == '~')
+      spec.wider = true;
+    else if (text.front() == '*')
+      spec.as_vector = true;
+    else if (text.front() == '|')
+      spec.with_predicate = true;
+    else if (text.front() == '.')
+      spec.with_part = true;
+    else if (text.front() == '-')
+      spec.negatable = true;
+    else if (text.front() >= '1' && text.front() <= '8')
+      spec.in_braces = static_cast<std::uint8_t>(text.front() - '0');
+    else
+      break;
   }
   std::size_t const equals = text.find('=');
   std::string_view const role = text.substr(0, equals);
   if (equals != text.npos) spec.type = operand_type(text.substr(equals + 1), form);
   static constexpr std::pair<std::string_view, OperandRole> kRoles[] = {
-      {"d", OperandRole::destination},   {"s", OperandRole::source},          {"i", OperandRole::immediate},
-      {"P", OperandRole::predicate},     {"p", OperandRole::set_predicate},   {"pq", OperandRole::set_predicates},
-      {"m", OperandRole::address},       {"t", OperandRole::texel},           {"L", OperandRole::label},
-      {"call", OperandRole::call},
-      {"a", OperandRole::any_source},    {"D", OperandRole::any_destination}};
+      {"d", OperandRole::destination}, {"s", OperandRole::source},        {"i", OperandRole::immediate},
+      {"P", OperandRole::predicate},   {"p", OperandRole::set_predicate}, {"pq", OperandRole::set_predicates},
+      {"m", OperandRole::address},     {"t", OperandRole::texel},         {"L", OperandRole::label},
+      {"call", OperandRole::call},     {"a", OperandRole::any_source},    {"D", OperandRole::any_destination}};
   auto const* const found = std::ranges::find(kRoles, role, &std::pair<std::string_view, OperandRole>::first);
   if (found == std::end(kRoles)) throw std::invalid_argument("invalid operand of a form: " + std::string(text));
   spec.role = found->second;
@@ -235,8 +243,8 @@ struct Shape {
   unsigned dimensions;
   unsigned coordinates;
 };
-// Of textures and surfaces.
-constexpr Shape kShapes[] = {{"1d", 1, 1},  {"2d", 2, 2},  {"3d", 3, 4},   {"a1d", 1, 2},
+// The shapes of textures and surfaces.
+constexpr Shape kShapes[] = {{"1d", 1, 1},  {"2d", 2, 2},   {"3d", 3, 4},   {"a1d", 1, 2},
                              {"a2d", 2, 4}, {"cube", 3, 4}, {"acube", 3, 4}};
 
 void fill_from_name(Form& form, FormRow const& row) {
@@ -257,7 +265,7 @@ void fill_from_name(Form& form, FormRow const& row) {
   split(row.operands, ' ', [&form](std::string_view text) { form.operands.push_back(operand_spec(text, form)); });
 }
 
-// The words of a form in a fixed order, for assemblers take modifiers in any order: libcu++ has
+// Returns the words of a form in a fixed order, because assemblers take modifiers in any order: libcu++ has
 // `atom.add.acquire.gpu.u32`. Types keep their order, and the words that name the operation stay where they are.
 std::string normalized(std::string_view name) {
   std::vector<std::string_view> words;
@@ -280,7 +288,7 @@ std::string normalized(std::string_view name) {
 
 std::string opcode_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
 
-// The part of a pattern that holds its opcodes: until the first modifier outside of braces.
+// Returns the part of a pattern that holds its opcodes, which ends at the first modifier outside of braces.
 std::string_view beginning_of(std::string_view pattern) noexcept {
   int depth = 0;
   for (std::size_t at = 0; at < pattern.size(); ++at) {
@@ -290,7 +298,7 @@ std::string_view beginning_of(std::string_view pattern) noexcept {
   return pattern;
 }
 
-// Forms are made when they are first looked up: expanding all rows takes longer than most modules take to load.
+// Makes each form at its first look-up: expanding all rows takes longer than most modules take to load.
 class Table {
  public:
   Table() {
@@ -321,7 +329,7 @@ class Table {
     std::string key(name);
     if (auto const known = forms_.find(key); known != forms_.end()) return known->second.get();
     auto form = make(name);
-    if (form == nullptr) {  // perhaps with its modifiers in another order
+    if (form == nullptr) {  // its modifiers may be in another order
       std::string const* const canonical = find_normalized(name);
       if (canonical != nullptr) return find_locked(*canonical);
     }
@@ -356,9 +364,9 @@ class Table {
   }
 
   std::unordered_map<std::string, std::vector<FormRow const*>> rows_;  // by opcode
-  std::mutex mutex_;  // of all below
-  std::unordered_map<std::string, std::unique_ptr<Form>> forms_;  // null: not supported
-  // By opcode: normalized names, and the names to look up.
+  std::mutex mutex_;                                                   // guards the maps below
+  std::unordered_map<std::string, std::unique_ptr<Form>> forms_;       // null: the form is not supported
+  // By opcode: maps a normalized name to the name to look up.
   std::unordered_map<std::string, std::unordered_map<std::string, std::string>> normalized_;
 };
 

@@ -1,6 +1,6 @@
-// The table of supported instruction forms. A row is a pattern, such as "add[.<rnd>][.ftz][.sat].f32", with the roles
-// of its operands; it expands to all forms that match the pattern. An instruction whose form is in no row is not
-// supported.
+// Declares the table of supported instruction forms. A row is a pattern, such as "add[.<rnd>][.ftz][.sat].f32", with
+// the roles of its operands; it expands to all forms that match the pattern. An instruction is supported if a row has
+// its form.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@
 namespace cuda_cpu::ptx {
 
 enum class OperandRole : std::uint8_t {
-  destination,      // a register
-  source,           // a register or a number
-  immediate,        // a number
-  predicate,        // a predicate to read, or its negation: !%p
-  set_predicate,    // a predicate to write
-  set_predicates,   // one or two predicates to write: %p|%q
-  address,          // in brackets
-  texel,            // in brackets: the handle of a texture or surface, and coordinates in braces
+  destination,     // a register
+  source,          // a register or a number
+  immediate,       // a number
+  predicate,       // a predicate to read, or its negation: !%p
+  set_predicate,   // a predicate to write
+  set_predicates,  // one or two predicates to write: %p|%q
+  address,         // in brackets
+  texel,           // in brackets: a handle of a texture or surface, and coordinates in braces
   label,
   call,             // all operands of a call
   any_source,       // of mov and cvta: also a special register, the address of a symbol, or several registers in braces
@@ -34,11 +34,11 @@ struct OperandSpec {
   bool optional = false;
   bool wider = false;           // accepts wider registers
   bool as_vector = false;       // with .v2 and .v4: two or four registers in braces
-  bool with_predicate = false;  // a destination that may have a predicate as well: %r1|%p1
+  bool with_predicate = false;  // a destination that may also name a predicate: %r1|%p1
   bool with_part = false;       // may be a byte or half of a register: %r1.b0, %r1.h1
   bool negatable = false;       // may be the negative of a register: -%r1
-  std::uint8_t in_braces = 0;   // so many registers in braces; one may be without them
-  std::optional<Space> space;   // of an address, if it is not that of the form
+  std::uint8_t in_braces = 0;   // number of registers in braces; a single register may be without braces
+  std::optional<Space> space;   // the space of an address, if it differs from the form's
 };
 
 /// One exact form. Lives as long as the process.
@@ -47,10 +47,10 @@ struct Form {
   std::vector<std::string_view> words;  // "cvt", "rzi", "ftz", "s32", "f32"
   std::vector<OperandSpec> operands;
   Type first_type = Type::none;  // s32
-  Type type = Type::none;        // f32: the last one
+  Type type = Type::none;        // f32: the type that stands last
   Space space = Space::generic;
   unsigned vector_size = 1;
-  unsigned dimensions = 0;   // of a texture or surface, without layers
+  unsigned dimensions = 0;   // number of dimensions of a texture or surface, without layers
   unsigned coordinates = 0;  // registers in the braces of a texel: a layer, the dimensions, and perhaps an unused one
   bool has_layer = false;
 
@@ -63,14 +63,16 @@ struct FormRow {
   std::string_view operands;
 };
 
-/// The rows of the table. In a pattern `<rnd>` is a named set of words, `[...]` is optional, `{a|b}` is a choice.
+/// Returns the rows of the table. In a pattern `<rnd>` is a named set of words, `[...]` is optional, `{a|b}` is a
+/// choice.
 std::span<FormRow const> form_rows() noexcept;
-/// All forms that a pattern matches. Throws std::invalid_argument if the pattern is malformed.
+/// Returns all forms that a pattern matches. Throws std::invalid_argument if the pattern is malformed.
 std::vector<std::string> expand_pattern(std::string_view pattern);
 
-/// The form of an instruction, whose modifiers may be in any order; null if it is not supported. Thread-safe.
+/// Returns the form of an instruction, whose modifiers may be in any order, or null if it is not supported.
+/// Thread-safe.
 Form const* find_form(std::string_view name);
-/// All forms, sorted by name. Takes some 10 ms.
+/// Returns all forms, sorted by name. Takes some 10 ms.
 std::vector<Form const*> all_forms();
 
 }  // namespace cuda_cpu::ptx

@@ -8,12 +8,11 @@
 #include "cuda_cpu/ptx/parse.h"
 #include "cuda_cpu/ptx/ptxas.h"
 
-namespace cuda_cpu::ptx {
-namespace {
+namespace cuda_cpu::ptx { namespace {
 
 std::string register_of(Type type, int number) { return "%" + std::string(name(type)) + "_" + std::to_string(number); }
 
-// The type of the registers that hold values of `type`.
+// Returns the type of the registers that hold values of `type`.
 Type register_type(Type type) {
   if (is_in_bits(type)) return size_bytes(type) == 2 ? Type::b16 : Type::b32;
   return size_bytes(type) == 1 ? Type::b16 : type;
@@ -49,15 +48,18 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
     case OperandRole::any_destination:
       if (form.opcode().starts_with("bar") && spec.role == OperandRole::source && !form.has("warp"))
         return number == 1 && !form.has("red") ? "32" : "0";
-      if (form.has("shared::cluster") && form.opcode() == "mbarrier" && spec.role == OperandRole::destination) return "_";
+      if (form.has("shared::cluster") && form.opcode() == "mbarrier" && spec.role == OperandRole::destination)
+        return "_";
       if (spec.in_braces > 0 || (spec.as_vector && (form.vector_size > 1 || form.coordinates > 0)))
         return sample_vector(form, spec);
-      return register_of(register_type(spec.type), number) + (form.opcode() == "elect" && number == 0 ? "|%pred_5" : "");
+      return register_of(register_type(spec.type), number) +
+             (form.opcode() == "elect" && number == 0 ? "|%pred_5" : "");
     case OperandRole::immediate: return form.opcode() == "alloca" ? "16" : sample_number(form);
     case OperandRole::predicate:
     case OperandRole::set_predicate:
     case OperandRole::set_predicates: {
-      bool const both = spec.role == OperandRole::set_predicates && (form.type == Type::f16x2 || form.type == Type::bf16x2);
+      bool const both =
+          spec.role == OperandRole::set_predicates && (form.type == Type::f16x2 || form.type == Type::bf16x2);
       return register_of(Type::pred, number) + (both ? "|" + register_of(Type::pred, 5) : "");
     }
     case OperandRole::address:
@@ -73,7 +75,7 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
   return "";
 }
 
-// `add.s32 %s32_0, %s32_1, %s32_2;`, with registers of the form's own types.
+// Returns `add.s32 %s32_0, %s32_1, %s32_2;`, with registers of the form's own types.
 std::string sample_instruction(Form const& form) {
   std::string text = form.name;
   int number = 0;
@@ -93,10 +95,11 @@ std::string entry_with(std::string const& name, std::string const& body) {
   return text + " .param .align 16 .b8 call_parameter[16];\n" + body + "end:\n ret;\n}\n";
 }
 
-// All forms, 500 in each entry: for a single long entry ptxas takes far longer.
+// Returns a module with all forms, 500 in each entry: ptxas takes far longer for a single long entry.
 std::string module_with_all_forms() {
-  std::string text = ".version 9.0\n.target sm_100\n.address_size 64\n"
-                     ".const .align 16 .b8 constant[16];\n.func nothing\n{\n ret;\n}\n";
+  std::string text =
+      ".version 9.0\n.target sm_100\n.address_size 64\n"
+      ".const .align 16 .b8 constant[16];\n.func nothing\n{\n ret;\n}\n";
   auto const& forms = all_forms();
   for (std::size_t begin = 0; begin < forms.size(); begin += 500) {
     std::string body;
@@ -113,7 +116,7 @@ TEST(Forms, EachFormIsParsed) {
   std::size_t instructions = 0;
   for (auto const& function : (*module)->functions()) {
     ASSERT_FALSE(function.refusal) << function.refusal->message;
-    instructions += function.instructions.size() - 1;  // without its ret
+    instructions += function.instructions.size() - 1;  // the `ret` does not count
   }
   EXPECT_EQ(instructions, all_forms().size());
 }
@@ -154,5 +157,4 @@ TEST(Forms, KnowsItsTypes) {
   EXPECT_TRUE(form.has("rzi"));
 }
 
-}  // namespace
-}  // namespace cuda_cpu::ptx
+}}  // namespace cuda_cpu::ptx

@@ -25,7 +25,7 @@ class Lexer {
   char peek(std::size_t ahead = 0) const noexcept { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   int column(std::size_t at) const noexcept { return static_cast<int>(at - line_begin_) + 1; }
 
-  // False at the end.
+  // Skips white space and comments. Returns false at the end of the text.
   bool skip_space() {
     for (;; ++at_) {
       if (at_ == text_.size()) return false;
@@ -42,7 +42,7 @@ class Lexer {
     }
   }
 
-  // False if the comment has no end; its '/' then becomes an invalid token.
+  // Skips a comment. Returns false if it has no end; its '/' then becomes an invalid token.
   bool skip_comment() {
     std::size_t const end = text_.find("*/", at_ + 2);
     if (end == text_.npos) return false;
@@ -61,8 +61,10 @@ class Lexer {
     TokenKind kind = TokenKind::punctuation;
     if (begins_word(c) || (c == '.' && begins_word(peek(1)))) {
       kind = c == '.' ? TokenKind::directive : TokenKind::word;
-      if (c == '.') directive();
-      else word();
+      if (c == '.')
+        directive();
+      else
+        word();
     } else if (is_digit(c)) {
       kind = TokenKind::number;
       number();
@@ -75,7 +77,7 @@ class Lexer {
     return {kind, text_.substr(begin, at_ - begin), line_, column(begin)};
   }
 
-  // A word includes its modifiers, with dots, and with two colons as in "L1::evict_last".
+  // Reads a word with its modifiers: with dots, and with two colons as in "L1::evict_last".
   void word() {
     ++at_;
     while (continues_word(peek()) || (peek() == '.' && continues_word(peek(1))) ||

@@ -1,4 +1,4 @@
-// tokenize() splits PTX into tokens.
+// Declares tokenize(), which splits PTX into tokens.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum class TokenKind : std::uint8_t {
   directive,    // begins with a dot: ".reg"
   number,       // as written
   text,         // a string, without its quotes
-  punctuation,  // one character
+  punctuation,  // a single character
   invalid,
   end,
 };
@@ -27,7 +27,8 @@ struct Token {
   bool is(char c) const noexcept { return kind == TokenKind::punctuation && text.front() == c; }
 };
 
-/// The tokens of a text, then one of kind `end`. Characters that PTX does not use become tokens of kind `invalid`.
+/// Returns the tokens of a text, then a token of kind `end`. Characters that PTX does not use become tokens of kind
+/// `invalid`.
 std::vector<Token> tokenize(std::string_view text);
 
 }  // namespace cuda_cpu::ptx

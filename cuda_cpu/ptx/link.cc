@@ -19,7 +19,7 @@ struct Failure {
 
 std::string unit_name(std::size_t unit) { return "translation unit " + std::to_string(unit + 1); }
 
-// 75 of "sm_75a", 90 of "9.0".
+// Returns 75 for "sm_75a", 90 for "9.0".
 int digits_of(std::string_view text) noexcept {
   int number = 0;
   for (char const c : text)
@@ -29,22 +29,23 @@ int digits_of(std::string_view text) noexcept {
 
 struct Unit {
   Declarations declarations;
-  std::map<std::string_view, std::string> new_names;  // of internal names that other units have, too
-  std::uint64_t file_offset = 0;                      // added to the numbers of its source files
+  std::map<std::string_view, std::string> new_names;  // for internal names that other units have, too
+  std::uint64_t file_offset = 0;                      // offset added to the numbers of the unit's source files
 };
 
-// Where a declaration is.
+// Names a declaration: an index in the declarations of a unit.
 struct Place {
   std::size_t unit = 0;
   std::size_t index = 0;
 };
 
-// A function or variable of the result.
+// A function or variable of the linked text.
 struct Symbol {
   DeclarationKind kind = DeclarationKind::variable;
-  Linkage linkage = Linkage::external;  // of the definition if there is one
+  Linkage linkage = Linkage::external;  // the definition's linkage if there is a definition
   std::optional<Place> definition;
-  bool is_written = false;  // its prototype if it is a function, else its definition or declaration
+  // True once its text is written: the prototype of a function, the definition or declaration of a variable.
+  bool is_written = false;
 };
 
 class Linker {
@@ -116,7 +117,7 @@ class Linker {
   Symbol& symbol(Place at) { return symbols_.find(new_name(at.unit, declaration(at).name))->second; }
 
   void rename() {
-    std::map<std::string_view, std::set<std::size_t>> units_of;  // of each name
+    std::map<std::string_view, std::set<std::size_t>> units_of;  // the units that declare each name
     std::set<std::pair<std::size_t, std::string_view>> internal;
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
       auto const add = [&](std::string_view name, bool is_internal) {
@@ -162,13 +163,14 @@ class Linker {
     out_ = ".version " + std::string(version) + "\n.target " + std::string(target) + "\n.address_size 64\n";
   }
 
-  // All prototypes come first, one for each function, with the linkage of its definition.
+  // Writes the prototype of a function once, with the linkage of its definition. All prototypes come first in the
+  // result.
   void prototype(Place at) {
     auto& function = symbol(at);
     if (!declaration(at).is_definition && !std::exchange(function.is_written, true)) write(at, function.linkage);
   }
 
-  // A variable, after those that its initial values name.
+  // Writes a variable, after the variables that its initial values name.
   void variable(Place at) {
     auto& one = symbol(at);
     if (std::exchange(one.is_written, true)) return;
@@ -184,7 +186,7 @@ class Linker {
     write(at, one.linkage);
   }
 
-  // Of the declarations of dynamic shared memory under one name, one with the greatest alignment.
+  // Returns the declaration with the greatest alignment among the declarations of dynamic shared memory under one name.
   Place most_aligned(Place best) const {
     each(DeclarationKind::variable, [&](Place at) {
       if (declaration(at).name == declaration(best).name && alignment_of(at) > alignment_of(best)) best = at;
@@ -200,14 +202,10 @@ class Linker {
 
   static std::string_view text_of(Linkage linkage) noexcept {
     switch (linkage) {
-      case Linkage::internal:
-        break;
-      case Linkage::external:
-        return ".extern ";
-      case Linkage::visible:
-        return ".visible ";
-      case Linkage::weak:
-        return ".weak ";
+      case Linkage::internal: break;
+      case Linkage::external: return ".extern ";
+      case Linkage::visible: return ".visible ";
+      case Linkage::weak: return ".weak ";
     }
     return "";
   }
@@ -232,7 +230,7 @@ class Linker {
     out_ += '\n';
   }
 
-  // Whether the number of a file follows.
+  // Returns true for a token that the number of a file follows.
   static bool names_file(Token const& token) noexcept {
     return token.text == ".loc" || token.text == ".file" || token.text == "inlined_at";
   }

@@ -1,4 +1,5 @@
-// link() makes one PTX text of those of several translation units, which refer to each other (nvcc -rdc=true).
+// Declares link(), which makes one PTX text from the texts of several translation units that refer to each other (nvcc
+// -rdc=true).
 #pragma once
 
 #include <span>
@@ -8,18 +9,18 @@
 
 namespace cuda_cpu::ptx {
 
-/// Why texts cannot be linked: "multiple definitions of 'f', in translation units 1 and 3".
+/// The reason why texts cannot be linked: "multiple definitions of 'f', in translation units 1 and 3".
 struct LinkError {
   std::string message;
 };
 
 using Linked = std::variant<std::string, LinkError>;
 
-/// Replaces `.extern` declarations by the definitions of other units. Of several `.weak` definitions the first is used,
-/// unless there is one that is not weak. Names that are neither extern nor visible nor weak, such as `$str`, keep their
-/// name if no other unit has it, and get the number of their unit otherwise: `$str$2`. Functions and variables without a
-/// definition stay `.extern`, which the parser refuses where they are used. Line information stays; the other sections
-/// for debuggers are left out. Lines that messages name are those of the result.
+/// Replaces `.extern` declarations by the definitions of other units. If a name has several `.weak` definitions, the
+/// first is used, unless another definition is not weak. A name that is neither extern nor visible nor weak, such as
+/// `$str`, is kept if no other unit has it; otherwise it gets the number of its unit: `$str$2`. Functions and variables
+/// without a definition stay `.extern`, which the parser refuses where they are used. Keeps line information, and
+/// leaves out the other sections for debuggers. Messages name the lines of the result.
 Linked link(std::span<std::string_view const> units);
 
 }  // namespace cuda_cpu::ptx

@@ -11,16 +11,15 @@
 #include "cuda_cpu/ptx/parse.h"
 #include "cuda_cpu/ptx/ptxas.h"
 
-namespace cuda_cpu::ptx {
-namespace {
+namespace cuda_cpu::ptx { namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string const kHeader = ".version 9.0\n.target sm_75\n.address_size 64\n";
 
-// The result of linking units without their headers: the text after its header, or "error: " and the message. Every text
-// is checked by our parser, and by ptxas if there is one.
+// Returns the result of linking units that lack their headers: the text after the result's header, or "error: " and the
+// message. Each text is also checked by our parser, and by ptxas if it is installed.
 std::string linked(std::initializer_list<std::string> units) {
   std::vector<std::string> texts;
   for (auto const& unit : units) texts.push_back(kHeader + unit);
@@ -36,7 +35,7 @@ std::string linked(std::initializer_list<std::string> units) {
   return text.substr(kHeader.size());
 }
 
-// Why the entry `k` of linked units cannot be run; empty if it can.
+// Returns the reason why the entry `k` of linked units cannot be run; empty if it can.
 std::string refusal(std::initializer_list<std::string> units) {
   auto const parsed = parse(kHeader + linked(units));
   if (!std::holds_alternative<std::shared_ptr<Module const>>(parsed)) return "no module";
@@ -85,7 +84,7 @@ TEST(Link, VariablesComeAfterThoseThatTheirInitialValuesName) {
             ".visible .global .u64 near = far;\n");
 }
 
-TEST(Link, OfWeakDefinitionsTheFirstIsUsed) {
+TEST(Link, UsesTheFirstWeakDefinition) {
   EXPECT_EQ(
       linked({".weak .func f { ret; }\n.weak .global .u32 g = 1;",
               ".weak .func f;\n.visible .entry k() { call f; "
@@ -181,5 +180,4 @@ TEST(Link, ReportsAUnitThatCannotBeRead) {
   EXPECT_EQ(linked({"", ".func ();"}), "error: translation unit 2, line 4, column 1: expected a name at '.func'");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::ptx
+}}  // namespace cuda_cpu::ptx

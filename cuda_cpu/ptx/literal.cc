@@ -38,10 +38,14 @@ std::optional<Literal> read_literal(std::string_view text) {
   }
   if (text.size() > 1 && text.back() == 'U') text.remove_suffix(1);
   std::optional<std::uint64_t> value;
-  if (hexadecimal) value = digits(text.substr(2), 16);
-  else if (has_prefix(text, 'b', 'B')) value = digits(text.substr(2), 2);
-  else if (text.size() > 1 && text[0] == '0') value = digits(text.substr(1), 8);
-  else value = digits(text, 10);
+  if (hexadecimal)
+    value = digits(text.substr(2), 16);
+  else if (has_prefix(text, 'b', 'B'))
+    value = digits(text.substr(2), 2);
+  else if (text.size() > 1 && text[0] == '0')
+    value = digits(text.substr(1), 8);
+  else
+    value = digits(text, 10);
   if (!value) return std::nullopt;
   return Literal{LiteralKind::integer, *value};
 }

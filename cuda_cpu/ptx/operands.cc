@@ -1,4 +1,4 @@
-// Operands, by the roles that the form gives them.
+// Reads operands, by the roles that the form gives them.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,33 +13,65 @@ struct Special {
   std::string_view name;
   Type type;
 };
-// In the order of SpecialRegister.
+// Indexed by SpecialRegister.
 constexpr std::array<Special, 52> kSpecials = {{
-    {"%tid.x", Type::u32},         {"%tid.y", Type::u32},         {"%tid.z", Type::u32},
-    {"%ntid.x", Type::u32},        {"%ntid.y", Type::u32},        {"%ntid.z", Type::u32},
-    {"%ctaid.x", Type::u32},       {"%ctaid.y", Type::u32},       {"%ctaid.z", Type::u32},
-    {"%nctaid.x", Type::u32},      {"%nctaid.y", Type::u32},      {"%nctaid.z", Type::u32},
-    {"%laneid", Type::u32},        {"%warpid", Type::u32},        {"%nwarpid", Type::u32},
-    {"%smid", Type::u32},          {"%nsmid", Type::u32},         {"%gridid", Type::u64},
-    {"%lanemask_eq", Type::u32},   {"%lanemask_le", Type::u32},   {"%lanemask_lt", Type::u32},
-    {"%lanemask_ge", Type::u32},   {"%lanemask_gt", Type::u32},   {"%clock", Type::u32},
-    {"%clock_hi", Type::u32},      {"%clock64", Type::u64},       {"%globaltimer", Type::u64},
-    {"%globaltimer_lo", Type::u32}, {"%globaltimer_hi", Type::u32}, {"%total_smem_size", Type::u32},
+    {"%tid.x", Type::u32},
+    {"%tid.y", Type::u32},
+    {"%tid.z", Type::u32},
+    {"%ntid.x", Type::u32},
+    {"%ntid.y", Type::u32},
+    {"%ntid.z", Type::u32},
+    {"%ctaid.x", Type::u32},
+    {"%ctaid.y", Type::u32},
+    {"%ctaid.z", Type::u32},
+    {"%nctaid.x", Type::u32},
+    {"%nctaid.y", Type::u32},
+    {"%nctaid.z", Type::u32},
+    {"%laneid", Type::u32},
+    {"%warpid", Type::u32},
+    {"%nwarpid", Type::u32},
+    {"%smid", Type::u32},
+    {"%nsmid", Type::u32},
+    {"%gridid", Type::u64},
+    {"%lanemask_eq", Type::u32},
+    {"%lanemask_le", Type::u32},
+    {"%lanemask_lt", Type::u32},
+    {"%lanemask_ge", Type::u32},
+    {"%lanemask_gt", Type::u32},
+    {"%clock", Type::u32},
+    {"%clock_hi", Type::u32},
+    {"%clock64", Type::u64},
+    {"%globaltimer", Type::u64},
+    {"%globaltimer_lo", Type::u32},
+    {"%globaltimer_hi", Type::u32},
+    {"%total_smem_size", Type::u32},
     {"%dynamic_smem_size", Type::u32},
-    {"%clusterid.x", Type::u32},   {"%clusterid.y", Type::u32},   {"%clusterid.z", Type::u32},
-    {"%nclusterid.x", Type::u32},  {"%nclusterid.y", Type::u32},  {"%nclusterid.z", Type::u32},
-    {"%cluster_ctaid.x", Type::u32},   {"%cluster_ctaid.y", Type::u32},   {"%cluster_ctaid.z", Type::u32},
-    {"%cluster_nctaid.x", Type::u32},  {"%cluster_nctaid.y", Type::u32},  {"%cluster_nctaid.z", Type::u32},
-    {"%cluster_ctarank", Type::u32},   {"%cluster_nctarank", Type::u32},
-    {"%envreg1", Type::u32},       {"%envreg2", Type::u32},
-    {"%reserved_smem_offset_begin", Type::u32}, {"%reserved_smem_offset_end", Type::u32},
-    {"%reserved_smem_offset_cap", Type::u32},   {"%reserved_smem_offset_0", Type::u32},
+    {"%clusterid.x", Type::u32},
+    {"%clusterid.y", Type::u32},
+    {"%clusterid.z", Type::u32},
+    {"%nclusterid.x", Type::u32},
+    {"%nclusterid.y", Type::u32},
+    {"%nclusterid.z", Type::u32},
+    {"%cluster_ctaid.x", Type::u32},
+    {"%cluster_ctaid.y", Type::u32},
+    {"%cluster_ctaid.z", Type::u32},
+    {"%cluster_nctaid.x", Type::u32},
+    {"%cluster_nctaid.y", Type::u32},
+    {"%cluster_nctaid.z", Type::u32},
+    {"%cluster_ctarank", Type::u32},
+    {"%cluster_nctarank", Type::u32},
+    {"%envreg1", Type::u32},
+    {"%envreg2", Type::u32},
+    {"%reserved_smem_offset_begin", Type::u32},
+    {"%reserved_smem_offset_end", Type::u32},
+    {"%reserved_smem_offset_cap", Type::u32},
+    {"%reserved_smem_offset_0", Type::u32},
     {"%reserved_smem_offset_1", Type::u32},
 }};
 
 constexpr std::string_view kWarpSize = "WARP_SZ";
 
-// Whether a form that takes `wanted` takes a register of `type`.
+// Returns true if an operand of type `wanted` takes a register of `type`.
 bool fits(Type type, Type wanted, bool wider) noexcept {
   if (type == Type::pred || wanted == Type::pred) return type == wanted;
   if (is_in_bits(wanted)) return is_bits(type) && size_bytes(type) == size_bytes(wanted);
@@ -66,13 +98,14 @@ void OperandReader::read(Instruction& instruction, bool has_policy) {
   }
   if (has_policy && cursor_.accept(',')) cursor_.take();
   if (!cursor_.peek().is(';')) cursor_.unsupported();
-  bool const unpacks = !instruction.operands.empty() && form_->opcode() == "mov" &&
-                       instruction.operands[0].kind == OperandKind::vector;
+  bool const unpacks =
+      !instruction.operands.empty() && form_->opcode() == "mov" && instruction.operands[0].kind == OperandKind::vector;
   if (unpacks && instruction.operands[1].kind != OperandKind::reg) cursor_.unsupported();
   check_parts(instruction.operands);
 }
 
-// What ptxas checks, too: the rest of a destination comes from a third source; vmad negates a product or what it adds.
+// Refuses operands that ptxas refuses, too: a partial destination needs a third source, from which its other bits come;
+// vmad may negate the product or the addend, but not both.
 void OperandReader::check_parts(std::vector<Operand> const& operands) const {
   bool const merges = !operands.empty() && operands[0].part != Part::whole;
   bool const negates_both =
@@ -121,7 +154,7 @@ std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& s
 }
 
 Operand OperandReader::register_or_part(Token token, OperandSpec const& spec) {
-  static constexpr std::string_view kParts[] = {"", "b0", "b1", "b2", "b3", "h0", "h1"};  // in the order of Part
+  static constexpr std::string_view kParts[] = {"", "b0", "b1", "b2", "b3", "h0", "h1"};  // indexed by Part
   Operand made;
   made.kind = OperandKind::reg;
   auto const dot = token.text.rfind('.');
@@ -142,21 +175,21 @@ Operand OperandReader::immediate(Type type) {
   return made;
 }
 
-// Of constant expressions, `(1<<5)|3` or `5>3?7:9`, only numbers with a sign are read. They go on with an operator, and
-// what is no number and may begin an operand begins with one.
+// Refuses constant expressions, such as `(1<<5)|3` or `5>3?7:9`; only numbers with a sign are read. A constant
+// expression either goes on with an operator after its first number or begins with an operator.
 void OperandReader::refuse_expression() const {
   Token const& next = cursor_.peek();
   bool const is_operator = next.kind == TokenKind::punctuation && next.text.find_first_of("+-*/<>=!&|^~?:(") == 0;
   if (is_operator || next.text == "%") cursor_.unsupported();
 }
 
-// A part of a register: `%r1.b0`, `%r1.h10`, `%v.x`.
+// Refuses a part of a register: `%r1.b0`, `%r1.h10`, `%v.x`.
 void OperandReader::refuse_selector(Token const& at) const {
   auto const dot = at.text.find('.');
   if (dot != at.text.npos && scopes_.find_register(at.text.substr(0, dot)) >= 0) cursor_.unsupported();
 }
 
-// `WARP_SZ`, the only named constant of PTX.
+// Returns true at `WARP_SZ`, the only named constant of PTX.
 bool OperandReader::at_warp_size() const { return cursor_.peek().text == kWarpSize; }
 
 Operand OperandReader::number(Type type) {
@@ -190,7 +223,8 @@ Operand OperandReader::destination(OperandSpec const& spec) {
 
 Operand OperandReader::source(OperandSpec const& spec) {
   Token const& next = cursor_.peek(1);
-  bool const negated = spec.negatable && cursor_.peek().is('-') && next.kind == TokenKind::word && next.text != kWarpSize;
+  bool const negated =
+      spec.negatable && cursor_.peek().is('-') && next.kind == TokenKind::word && next.text != kWarpSize;
   if (negated) cursor_.take();
   if (cursor_.peek().kind != TokenKind::word || at_warp_size()) return number(spec.type);
   Operand made = register_or_part(cursor_.take(), spec);
@@ -216,7 +250,7 @@ Operand OperandReader::read_predicate() {
   return made;
 }
 
-// `+12`, `+-12` or nothing.
+// Reads `+12`, `+-12` or nothing.
 std::uint64_t OperandReader::offset() {
   if (!cursor_.accept('+')) return 0;
   bool const minus = cursor_.accept('-');
@@ -260,7 +294,7 @@ Space OperandReader::space_of(Operand const& operand) const noexcept {
 }
 
 void OperandReader::check_space(Operand const& operand) const {
-  if (operand.referent == Referent::function) cursor_.unsupported();  // a load of code
+  if (operand.referent == Referent::function) cursor_.unsupported();  // loads code
   Space const space = space_of(operand);
   bool const stores_to_entry_parameter = form_->opcode() == "st" && operand.referent == Referent::entry_parameter;
   bool const is_generic_global = space_ == Space::generic && space == Space::global;
@@ -279,7 +313,8 @@ Operand OperandReader::address(OperandSpec const& spec) {
     bool const narrow =
         space == Space::shared || space == Space::local || space == Space::constant || space == Space::param;
     bool const is_address = !is_float(type) && (size_bytes(type) == 8 || (narrow && size_bytes(type) == 4));
-    // An entry's own parameters are those of the launch; the parameters of its calls have no addresses.
+    // The parameters of an entry are the launch's, which kernels only read; the parameters of the entry's calls have no
+    // addresses.
     bool const stores_to_parameter = form_->opcode() == "st" && space == Space::param && function_.is_entry;
     if (!is_address || stores_to_parameter) cursor_.unsupported();
     made.index = index;
@@ -293,7 +328,7 @@ Operand OperandReader::address(OperandSpec const& spec) {
   return made;
 }
 
-// `[%rd1, {%r1, %f1}]`; not a name, which is that of a texture reference, nor a sampler of its own.
+// Reads `[%rd1, {%r1, %f1}]`. Refuses the name of a texture reference as well as a separate sampler.
 Operand OperandReader::texel(OperandSpec const& spec) {
   OperandSpec handle;
   handle.type = Type::b64;
@@ -320,16 +355,19 @@ Operand OperandReader::vector(OperandSpec const& spec, bool is_source, bool allo
   made.kind = OperandKind::vector;
   cursor_.expect('{');
   do {
-    if (allow_sinks && cursor_.accept("_")) made.elements.emplace_back().kind = OperandKind::sink;
-    else made.elements.push_back(is_source ? source(spec) : destination(spec));
+    if (allow_sinks && cursor_.accept("_"))
+      made.elements.emplace_back().kind = OperandKind::sink;
+    else
+      made.elements.push_back(is_source ? source(spec) : destination(spec));
   } while (cursor_.accept(','));
   cursor_.expect('}');
-  bool const has_predicate = cursor_.peek().is('|');  // whether the memory of a texture is resident
+  // The predicate would say whether the memory of the texture is resident.
+  bool const has_predicate = cursor_.peek().is('|');
   if (has_predicate || (spec.as_vector && made.elements.size() != form_->vector_size)) cursor_.unsupported();
   return made;
 }
 
-// The registers of a fragment of a matrix.
+// Reads the registers of a matrix fragment.
 Operand OperandReader::in_braces(OperandSpec const& spec) {
   bool const is_source = spec.role == OperandRole::source;
   Operand made;
@@ -343,7 +381,7 @@ Operand OperandReader::in_braces(OperandSpec const& spec) {
   return made;
 }
 
-// The parts of a register of `type`, lowest first: two or four, of 16 or 32 bits each.
+// Reads the parts of a register of `type`, lowest first: two or four parts, each of 16 or 32 bits.
 Operand OperandReader::moved_vector(Type type, bool is_source) {
   std::size_t count = 1;
   for (std::size_t i = 1; !cursor_.peek(i).is('}') && cursor_.peek(i).kind != TokenKind::end; ++i)
@@ -370,7 +408,7 @@ Operand OperandReader::any_source(OperandSpec const& spec) {
   return made;
 }
 
-// The address of a variable, for mov and cvta.
+// Reads the address of a variable, for mov and cvta.
 Operand OperandReader::named_source(OperandSpec const& spec, Token const& token) {
   if (token.text.starts_with('%') || is_float(spec.type)) cursor_.unsupported();
   Operand made = named(token);

@@ -20,7 +20,7 @@ void ModuleBuilder::header() {
   Token const& target = cursor.name();
   if (!target.text.starts_with("sm_")) cursor.fail(target, "expected a target such as sm_90");
   module->target_ = target.text;
-  while (cursor.accept(',')) cursor.name();  // debug
+  while (cursor.accept(',')) cursor.name();  // for instance `debug`
   if (!cursor.accept(".address_size")) cursor.fail("expected .address_size");
   Token const& size = cursor.peek();
   if (cursor.integer() != 64) cursor.fail(size, "expected 64");
@@ -49,9 +49,12 @@ void ModuleBuilder::declaration() {
   if (cursor.accept(".entry")) return function(true);
   if (cursor.accept(".func")) return function(false);
   Space space = Space::global;
-  if (cursor.accept(".const")) space = Space::constant;
-  else if (cursor.accept(".shared")) space = Space::shared;
-  else if (!cursor.accept(".global")) cursor.fail("expected a declaration");
+  if (cursor.accept(".const"))
+    space = Space::constant;
+  else if (cursor.accept(".shared"))
+    space = Space::shared;
+  else if (!cursor.accept(".global"))
+    cursor.fail("expected a declaration");
   variable(space, is_extern);
 }
 
@@ -64,7 +67,7 @@ void ModuleBuilder::variable(Space space, bool is_extern) {
     cursor.expect(';');
     check_addresses(variable);
   } catch (Unsupported const& what) {
-    // Kept under its name, which is the first word, so that functions that use it are refused.
+    // Keep the declaration under its name, which is the first word, so that functions that use it are refused.
     cursor.go_back(begin);
     while (cursor.peek().kind != TokenKind::word && !cursor.peek().is(';') && !cursor.at_end()) cursor.take();
     variable = {};
@@ -74,11 +77,14 @@ void ModuleBuilder::variable(Space space, bool is_extern) {
     cursor.skip_statement();
   }
   auto const known = find_variable(variable.name);
-  if (known < 0 && find_function(variable.name) < 0) variables().push_back(std::move(variable));
-  else if (known < 0 || !is_extern) cursor.fail(at, "name declared twice");
+  if (known < 0 && find_function(variable.name) < 0)
+    variables().push_back(std::move(variable));
+  else if (known < 0 || !is_extern)
+    cursor.fail(at, "name declared twice");
 }
 
-// An initial value may be the address of an earlier global or constant variable, or of a function.
+// Checks the addresses in an initial value: each must be the address of an earlier global or constant variable, or of a
+// function.
 void ModuleBuilder::check_addresses(Variable const& variable) {
   for (auto const& relocation : variable.relocations) {
     auto const found = find_variable(relocation.symbol);
@@ -101,7 +107,7 @@ std::vector<Parameter> ModuleBuilder::parameters(std::vector<Variable>* frame) {
   if (cursor.accept(')')) return all;
   do {
     Token const at = cursor.peek();
-    if (!cursor.accept(".param")) cursor.unsupported();  // .reg
+    if (!cursor.accept(".param")) cursor.unsupported();  // `.reg` is not supported
     Type const type = find_type(cursor.peek().text.substr(std::min<std::size_t>(1, cursor.peek().text.size())));
     Variable variable = read_variable(cursor, Space::param, false);
     bool const is_new = variable.name == "_" || std::ranges::find(all, variable.name, &Parameter::name) == all.end();
@@ -135,7 +141,8 @@ void ModuleBuilder::function_directives(Function& function) {
       do is_one = cursor.integer() == 1 && is_one;
       while (cursor.accept(','));
       if (!is_one) throw Unsupported(at.line, ".reqnctapercluster: clusters of more than one block");
-    } else if (at.text == ".maxclusterrank" || at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
+    } else if (at.text == ".maxclusterrank" || at.text == ".minnctapersm" || at.text == ".maxnctapersm" ||
+               at.text == ".maxnreg") {
       cursor.integer();
     } else if (at.text == ".pragma") {
       cursor.skip_strings();
@@ -145,7 +152,7 @@ void ModuleBuilder::function_directives(Function& function) {
   }
 }
 
-// Calls were checked against the first declaration, so a later one has to be the same.
+// Calls were checked against the first declaration, so a later one must be equal to it.
 void ModuleBuilder::keep(Function function, Token const& at) {
   auto const known = find_function(function.name);
   if (known < 0) return functions().push_back(std::move(function));
@@ -184,7 +191,8 @@ void ModuleBuilder::function(bool is_entry) {
     while (!cursor.at_end() && !cursor.peek().is('{') && !cursor.peek().is(';')) {
       if (made.name.empty() && cursor.accept(')') && cursor.peek().kind == TokenKind::word)
         made.name = cursor.take().text;
-      else cursor.take();
+      else
+        cursor.take();
     }
   }
   if (!made.parameters.empty()) {
@@ -193,7 +201,7 @@ void ModuleBuilder::function(bool is_entry) {
   }
   if (cursor.accept(';')) return keep(std::move(made), at);
   made.has_body = true;
-  // Declared before its body is read, which may call it.
+  // Declare the function before its body is read, which may call it.
   Function declared = made;
   declared.has_body = false;
   keep(std::move(declared), at);

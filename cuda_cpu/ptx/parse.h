@@ -1,4 +1,4 @@
-// parse() reads PTX.
+// Declares parse(), which reads PTX.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace cuda_cpu::ptx {
 
-/// A module, or why there is none.
+/// A module, or the reason why the text has none.
 using Parsed = std::variant<std::shared_ptr<Module const>, Diagnostic>;
 
-/// Reads the output of NVRTC or nvcc; zeros at its end are ignored. A function that uses something that is not
-/// supported is refused, see Function::refusal; a text that cannot be parsed gives a diagnostic. Does not check all
-/// that ptxas checks: the text is taken to be valid PTX for its target.
+/// Reads the output of NVRTC or nvcc; ignores zeros at its end. Refuses a function that uses something that is not
+/// supported, see Function::refusal; a text that cannot be parsed gives a diagnostic. Does not repeat all checks of
+/// ptxas: the text is taken to be valid PTX for its target.
 Parsed parse(std::string_view text);
 
 }  // namespace cuda_cpu::ptx

@@ -7,10 +7,10 @@
 #include "cuda_cpu/ptx/forms.h"
 #include "cuda_cpu/ptx/ptxas.h"
 
-namespace cuda_cpu::ptx {
-namespace {
+namespace cuda_cpu::ptx { namespace {
 
-// Why the entry `k` of a module cannot be run: a diagnostic, or "refused: " and the refusal. Empty if it can be run.
+// Returns the reason why the entry `k` of a module cannot be run: a diagnostic, or "refused: " and the refusal. Empty
+// if it can be run.
 std::string outcome(std::string_view text) {
   auto const parsed = parse(text);
   if (auto const* const diagnostic = std::get_if<Diagnostic>(&parsed)) return diagnostic->to_string();
@@ -28,7 +28,7 @@ std::string entry(std::string_view name, std::string_view body) {
          std::string(body) + "\nret;\n}\n";
 }
 
-// A module with `declarations` on line 4 and the entry `k` with `body` on line 8.
+// Returns a module with `declarations` on line 4 and the entry `k` with `body` on line 8.
 std::string module_with(std::string_view declarations, std::string_view body) {
   return std::string(kHeader) + std::string(declarations) + entry("k", body);
 }
@@ -46,20 +46,37 @@ std::shared_ptr<Module const> parsed(std::string_view text) {
 TEST(Parse, AcceptsSupportedInstructions) {
   std::string all(kHeader);
   int entries = 0;
-  for (std::string_view const body : {
-           "add.s32 %r1, %r2, -5;", "add.ftz.rn.f32 %f1, %f2, %f3;", "add.s32.sat %r1, %r2, %r3;",
-           "ld.global.u32.v2 {%r1, %r2}, [%rd1];", "mov.f32 %f1, 1.5;", "mov.b32 %r1, 0f3F800000;", "mov.f32 %r1, %f1;",
-           "and.b32 %f1, %f2, %f3;",
-           "ld.global.u8 %r1, [%rd1+-4];", "ld.global.v2.u32 {%r1,_}, [%rd1];", "st.global.v4.u32 [%rd1], {%r1, 0, "
-                                                                                "%r2, %r3};",
-           "mov.b64 {%r1,_}, %rd1;", "mov.b64 %rd1, {%r1,5};", "mov.u64 %rd1, %clock64;",
-           "setp.lt.and.s32 %p1|_, %r1, %r2, !%p3;",
-           "atom.global.add.u32 _, [%rd1], 1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "@!%p1 bra end; end:",
-           "{ .reg .u32 %r1; mov.u32 %r1, 1; }", "{ L: bra L; } { L: bra L; }", "ld.param.u32 %r1, [p0+4];",
-           "mov.u64 %rd1, p0;", "cvt.rn.f16.f32 %r1, %f2;",
-           "mov.u32 %r1, WARP_SZ;", "add.s32 %r1, %r2, -WARP_SZ;", "setp.lt.u32 %p1, %r1, WARP_SZ;",
-           "add.bf16 %rs1, %rs2, %rs3;", "max.s16x2 %r1, %r2, %r3;",
-           ".pragma \"nounroll\";", "/* a comment\nof two lines */ ret; // and one"}) {
+  for (std::string_view const body : {"add.s32 %r1, %r2, -5;",
+                                      "add.ftz.rn.f32 %f1, %f2, %f3;",
+                                      "add.s32.sat %r1, %r2, %r3;",
+                                      "ld.global.u32.v2 {%r1, %r2}, [%rd1];",
+                                      "mov.f32 %f1, 1.5;",
+                                      "mov.b32 %r1, 0f3F800000;",
+                                      "mov.f32 %r1, %f1;",
+                                      "and.b32 %f1, %f2, %f3;",
+                                      "ld.global.u8 %r1, [%rd1+-4];",
+                                      "ld.global.v2.u32 {%r1,_}, [%rd1];",
+                                      "st.global.v4.u32 [%rd1], {%r1, 0, "
+                                      "%r2, %r3};",
+                                      "mov.b64 {%r1,_}, %rd1;",
+                                      "mov.b64 %rd1, {%r1,5};",
+                                      "mov.u64 %rd1, %clock64;",
+                                      "setp.lt.and.s32 %p1|_, %r1, %r2, !%p3;",
+                                      "atom.global.add.u32 _, [%rd1], 1;",
+                                      "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;",
+                                      "@!%p1 bra end; end:",
+                                      "{ .reg .u32 %r1; mov.u32 %r1, 1; }",
+                                      "{ L: bra L; } { L: bra L; }",
+                                      "ld.param.u32 %r1, [p0+4];",
+                                      "mov.u64 %rd1, p0;",
+                                      "cvt.rn.f16.f32 %r1, %f2;",
+                                      "mov.u32 %r1, WARP_SZ;",
+                                      "add.s32 %r1, %r2, -WARP_SZ;",
+                                      "setp.lt.u32 %p1, %r1, WARP_SZ;",
+                                      "add.bf16 %rs1, %rs2, %rs3;",
+                                      "max.s16x2 %r1, %r2, %r3;",
+                                      ".pragma \"nounroll\";",
+                                      "/* a comment\nof two lines */ ret; // and one"}) {
     EXPECT_EQ(outcome_of_body(body), "") << body;
     all += entry("k" + std::to_string(++entries), body);
   }
@@ -86,25 +103,25 @@ struct Case {
 };
 
 TEST(Parse, ReportsTextThatCannotBeParsed) {
-  for (auto const& [body, message] : std::initializer_list<Case>{
-           {"add.s32 %r1, %r2, %rx;", "undeclared register at '%rx'"},
-           {"add.s32 %r1, %r2, %r8;", "undeclared register at '%r8'"},
-           {"add.s32 %r1, %r2, %r01;", "undeclared register at '%r01'"},
-           {"add.s32 %r1, %r2;", "expected ','"},
-           {"ld.global.u32 %r1, [%rd1-4];", "expected ']'"},
-           {"ld.global.u32 %r1, [nothing];", "undeclared name at 'nothing'"},
-           {"call nothing;", "undeclared function at 'nothing'"},
-           {".loc 1 2 3 add.s32 %r1, %r2;", "expected ','"},
-           {".file 1 \"x.cu\", 5, 6 add.s32 %r1, %r2;", "expected ','"},
-           {"bra nowhere;", "undefined label at 'nowhere'"},
-           {"L: L: bra L;", "label defined twice at 'L'"},
-           {"{ L: ret; } bra L;", "undefined label at 'L'"},
-           {".reg .u32 %r;", "name declared twice at '%r'"},
-           {"mov.u32 %r1, 08;", "invalid number at '08'"},
-           {"mov.u64 %rd1, 0x10000000000000000;", "invalid number"},
-           {".pragma \"nounroll\" ret;", "expected ';'"},
-           {"`", "expected an instruction"},
-           {"/* without an end", ""}}) {
+  for (auto const& [body, message] :
+       std::initializer_list<Case>{{"add.s32 %r1, %r2, %rx;", "undeclared register at '%rx'"},
+                                   {"add.s32 %r1, %r2, %r8;", "undeclared register at '%r8'"},
+                                   {"add.s32 %r1, %r2, %r01;", "undeclared register at '%r01'"},
+                                   {"add.s32 %r1, %r2;", "expected ','"},
+                                   {"ld.global.u32 %r1, [%rd1-4];", "expected ']'"},
+                                   {"ld.global.u32 %r1, [nothing];", "undeclared name at 'nothing'"},
+                                   {"call nothing;", "undeclared function at 'nothing'"},
+                                   {".loc 1 2 3 add.s32 %r1, %r2;", "expected ','"},
+                                   {".file 1 \"x.cu\", 5, 6 add.s32 %r1, %r2;", "expected ','"},
+                                   {"bra nowhere;", "undefined label at 'nowhere'"},
+                                   {"L: L: bra L;", "label defined twice at 'L'"},
+                                   {"{ L: ret; } bra L;", "undefined label at 'L'"},
+                                   {".reg .u32 %r;", "name declared twice at '%r'"},
+                                   {"mov.u32 %r1, 08;", "invalid number at '08'"},
+                                   {"mov.u64 %rd1, 0x10000000000000000;", "invalid number"},
+                                   {".pragma \"nounroll\" ret;", "expected ';'"},
+                                   {"`", "expected an instruction"},
+                                   {"/* without an end", ""}}) {
     std::string const result = outcome_of_body(body);
     EXPECT_NE(result, "") << body;
     EXPECT_FALSE(result.starts_with("refused")) << body << ": " << result;
@@ -113,29 +130,59 @@ TEST(Parse, ReportsTextThatCannotBeParsed) {
 }
 
 TEST(Parse, RefusesAnEntryWithAnUnsupportedInstruction) {
-  for (std::string const instruction :
-       {"tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}]",
-        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [p0, {%f1,%f2}]", "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}]",
-        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, %rd2, {%f1,%f2}]",
-        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}|%p1, [%rd1, {%f1,%f2}]", "suld.b.1d.v2.b32.trap {%r1}, [%rd1, {%r1}]",
-        "add.rn.bf16 %r1, %rs2, %rs3", "add.sat.u32 %r1, %r2, %r3",
-        "add.s32 %r1, %r2, %f1", "add.s32 %rd1, %r2, %r1", "add.f32 %f1, %f2, 1", "add.s32 %r1, %r2, %r3, %r4",
-        "add.s32 _, %r2, %r3", "add.f16x2 %f1, %f1, %f2", "mov.u32 %r1, 0f3F800000", "mov.u32 %r1, %tid",
-        "mov.u32 %r1, %envreg3", "setp.lt.s32 %r1, %r2, %r3", "@%r1 ret", "ld.global.u32 %r1, [%r1]",
-        "ld.global.u32 %r1, [p0]", "ld.global.f32 %fd1, [%rd1]", "ld.global.u32 %r1, [4096]", "st.param.u64 [p0], %rd1",
-        "st.param.b32 [%rd1], %r1", "bar.red.popc.u32 %r1, 0, 64, %p1", "call %rd1", ".branchtargets a, b",
-        "vadd.u32.u32.u32 %r1.b0, %r2, %r3", "vadd.u32.u32.u32.add %r1, %r2, %r3, %r0.b0", "vadd.u32.u32.u32 %r1, %r2.b4, %r3",
-        "vadd2.u32.u32.u32 %r1, %r2.h10, %r3, %r0", "vmad.s32.s32.s32 %r1, -%r2, %r3, -%r0",
-        "vmad.u32.u32.u32 %r1.b0, %r2, %r3, %r0", "add.u32 %r1.h0, %r2, %r3", "add.u32 %r1, %r2, %r3.b3210",
-        "mov.u32 %r1, (1<<5)|(6&3)^2", "mov.u32 %r1, 5>3?7:9", "mov.u32 %r1, 7 % 4", "add.u32 %r1, ~3, %r2",
-        "add.u32 %r1, -(3), %r2", "add.u32 %r1, 12/4, %r2", "ld.global.u32 %r1, [%rd1+(4)]",
-        "ld.global.u32 %r1, [%rd1+4*2]", "ld.global.u32 %r1, [%rd1.x]",
-        ".reg .f16x2 %h<3>", ".reg .b33 %q", ".foo a"}) {
+  for (std::string const instruction : {"tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}]",
+                                        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [p0, {%f1,%f2}]",
+                                        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}]",
+                                        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, %rd2, {%f1,%f2}]",
+                                        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}|%p1, [%rd1, {%f1,%f2}]",
+                                        "suld.b.1d.v2.b32.trap {%r1}, [%rd1, {%r1}]",
+                                        "add.rn.bf16 %r1, %rs2, %rs3",
+                                        "add.sat.u32 %r1, %r2, %r3",
+                                        "add.s32 %r1, %r2, %f1",
+                                        "add.s32 %rd1, %r2, %r1",
+                                        "add.f32 %f1, %f2, 1",
+                                        "add.s32 %r1, %r2, %r3, %r4",
+                                        "add.s32 _, %r2, %r3",
+                                        "add.f16x2 %f1, %f1, %f2",
+                                        "mov.u32 %r1, 0f3F800000",
+                                        "mov.u32 %r1, %tid",
+                                        "mov.u32 %r1, %envreg3",
+                                        "setp.lt.s32 %r1, %r2, %r3",
+                                        "@%r1 ret",
+                                        "ld.global.u32 %r1, [%r1]",
+                                        "ld.global.u32 %r1, [p0]",
+                                        "ld.global.f32 %fd1, [%rd1]",
+                                        "ld.global.u32 %r1, [4096]",
+                                        "st.param.u64 [p0], %rd1",
+                                        "st.param.b32 [%rd1], %r1",
+                                        "bar.red.popc.u32 %r1, 0, 64, %p1",
+                                        "call %rd1",
+                                        ".branchtargets a, b",
+                                        "vadd.u32.u32.u32 %r1.b0, %r2, %r3",
+                                        "vadd.u32.u32.u32.add %r1, %r2, %r3, %r0.b0",
+                                        "vadd.u32.u32.u32 %r1, %r2.b4, %r3",
+                                        "vadd2.u32.u32.u32 %r1, %r2.h10, %r3, %r0",
+                                        "vmad.s32.s32.s32 %r1, -%r2, %r3, -%r0",
+                                        "vmad.u32.u32.u32 %r1.b0, %r2, %r3, %r0",
+                                        "add.u32 %r1.h0, %r2, %r3",
+                                        "add.u32 %r1, %r2, %r3.b3210",
+                                        "mov.u32 %r1, (1<<5)|(6&3)^2",
+                                        "mov.u32 %r1, 5>3?7:9",
+                                        "mov.u32 %r1, 7 % 4",
+                                        "add.u32 %r1, ~3, %r2",
+                                        "add.u32 %r1, -(3), %r2",
+                                        "add.u32 %r1, 12/4, %r2",
+                                        "ld.global.u32 %r1, [%rd1+(4)]",
+                                        "ld.global.u32 %r1, [%rd1+4*2]",
+                                        "ld.global.u32 %r1, [%rd1.x]",
+                                        ".reg .f16x2 %h<3>",
+                                        ".reg .b33 %q",
+                                        ".foo a"}) {
     EXPECT_EQ(outcome_of_body(instruction + ";"), "refused: line 8: not supported: " + instruction);
   }
 }
 
-// As nvcc passes them on for sm_90a and sm_100a.
+// The instructions as nvcc passes them on for sm_90a and sm_100a.
 TEST(Parse, RefusesAnEntryWithMatrixInstructionsOfWarpGroups) {
   for (std::string const instruction :
        {"wgmma.fence.sync.aligned", "wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned 0",
@@ -149,10 +196,11 @@ TEST(Parse, RefusesAnEntryWithMatrixInstructionsOfWarpGroups) {
 }
 
 TEST(Parse, RefusesAnEntryThatSetsAConditionalNode) {
-  EXPECT_EQ(outcome(module_with(".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n",
-                                "{ .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); }")),
-            "refused: line 9: not supported: a call of 'cudaGraphSetConditional': kernels cannot call the CUDA runtime, "
-            "launch kernels or change graphs");
+  EXPECT_EQ(
+      outcome(module_with(".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n",
+                          "{ .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); }")),
+      "refused: line 9: not supported: a call of 'cudaGraphSetConditional': kernels cannot call the CUDA runtime, "
+      "launch kernels or change graphs");
 }
 
 TEST(Parse, RefusesAnEntryForTheFirstUnsupportedInstruction) {
@@ -168,12 +216,14 @@ TEST(Parse, PutsAnUnsupportedInstructionOnOneLine) {
 
 TEST(Parse, RefusesAnEntryThatNamesAnUnsupportedVariable) {
   for (std::string const declaration :
-       {".global .texref g", ".global .attribute(.unified(1, 2)) .u32 g", ".global .v4 .f32 g", ".global .b8 g[] = {1, 2}",
-        ".global .u32 g = 0xFF(other)", ".global .u8 g[2][1000000000] = {{1}, {1}}",
-        ".global .u32 g[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]", ".extern .global .u32 "
-                                                                             "g", ".global .u64 g = k",
-        ".global .u64 g = s"}) {
-    auto const declarations = ".entry k(.param .u64 p0, .param .u32 p1); .shared .u32 s; .global .u64 other; " + declaration + ";";
+       {".global .texref g", ".global .attribute(.unified(1, 2)) .u32 g", ".global .v4 .f32 g",
+        ".global .b8 g[] = {1, 2}", ".global .u32 g = 0xFF(other)", ".global .u8 g[2][1000000000] = {{1}, {1}}",
+        ".global .u32 g[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]",
+        ".extern .global .u32 "
+        "g",
+        ".global .u64 g = k", ".global .u64 g = s"}) {
+    auto const declarations =
+        ".entry k(.param .u64 p0, .param .u32 p1); .shared .u32 s; .global .u64 other; " + declaration + ";";
     EXPECT_EQ(outcome(module_with(declarations, "")), "") << declaration;
     EXPECT_EQ(outcome(module_with(declarations, "mov.u64 %rd1, g;")), "refused: line 4: not supported: " + declaration);
   }
@@ -182,14 +232,13 @@ TEST(Parse, RefusesAnEntryThatNamesAnUnsupportedVariable) {
 }
 
 TEST(Parse, RefusesOnlyTheEntryWithTheUnsupportedInstruction) {
-  auto const module =
-      parsed(module_with("", "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}];") +
-             ".visible .entry other() { ret; }\n");
+  auto const module = parsed(module_with("", "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}];") +
+                             ".visible .entry other() { ret; }\n");
   EXPECT_TRUE(module->find_entry("k")->refusal);
   EXPECT_FALSE(module->find_entry("other")->refusal);
 }
 
-// Characters that are only in constant expressions.
+// These characters occur only in constant expressions.
 TEST(Parse, GoesOnAfterARefusedConstantExpression) {
   auto const module = parsed(module_with("", "brkpt; mov.u32 %r1, (6/3&3)^2|(5>3?7:9)%4;") + entry("other", ""));
   EXPECT_TRUE(module->find_entry("k")->refusal);
@@ -213,11 +262,12 @@ TEST(Parse, ReadsCallsByAddress) {
   auto const& entry = *module->find_entry("k");
   EXPECT_EQ(entry.call_depth, 1u);
   EXPECT_EQ(entry.reachable.size(), 2u) << "g takes other parameters";
-  EXPECT_EQ(outcome(module_with(functions, "{ .param .b32 b; type: .callprototype _ (.param .b64 _); call %rd1, (b), type; }")),
+  EXPECT_EQ(outcome(module_with(functions,
+                                "{ .param .b32 b; type: .callprototype _ (.param .b64 _); call %rd1, (b), type; }")),
             "refused: line 11: not supported: call %rd1, (b), type");
   EXPECT_EQ(outcome(module_with(functions, "ld.global.u64 %rd1, [f];")),
             "refused: line 11: not supported: ld.global.u64 %rd1, [f]");
-  // A function that it may call is refused.
+  // The call by address may reach `h`, which is refused.
   EXPECT_EQ(outcome(module_with(".func h { brkpt; ret; } .global .u64 table = h;",
                                 "type: .callprototype _; call %rd1, type;")),
             "refused: line 4: not supported: brkpt");
@@ -229,7 +279,8 @@ TEST(Parse, SaysThatKernelsDoNotLaunchKernels) {
 }
 
 TEST(Parse, KnowsManagedVariables) {
-  auto const module = parsed(std::string(kHeader) + ".global .attribute(.managed) .align 4 .u32 m = 5; .global .u32 g;");
+  auto const module =
+      parsed(std::string(kHeader) + ".global .attribute(.managed) .align 4 .u32 m = 5; .global .u32 g;");
   EXPECT_TRUE(module->find_variable("m")->managed);
   EXPECT_FALSE(module->find_variable("g")->managed);
 }
@@ -288,8 +339,9 @@ TEST(Parse, ComputesTheDepthOfCalls) {
   EXPECT_FALSE(entry->refusal);
   EXPECT_EQ(entry->call_depth, 2u);
   EXPECT_EQ(entry->reachable.size(), 3u);
-  EXPECT_EQ(outcome(module_with(".func f(.param .b32 a) { ret; }", "call f;")), "refused: line 8: not supported: "
-                                                                                "call f");
+  EXPECT_EQ(outcome(module_with(".func f(.param .b32 a) { ret; }", "call f;")),
+            "refused: line 8: not supported: "
+            "call f");
 }
 
 TEST(Parse, ReportsADefinitionThatDiffersFromItsDeclaration) {
@@ -332,5 +384,4 @@ TEST(Parse, RefusesAnEntryThatNeedsTooManyNestedCallsOrTooMuchLocalMemory) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::ptx
+}}  // namespace cuda_cpu::ptx

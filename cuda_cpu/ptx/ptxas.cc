@@ -8,7 +8,7 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-// The "sm_90" of ".target sm_90".
+// Returns "sm_90" from ".target sm_90".
 std::string target_of(std::string const& text) {
   auto const begin = text.find("sm_");
   return text.substr(begin, text.find('\n', begin) - begin);

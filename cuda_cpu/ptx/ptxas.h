@@ -5,9 +5,9 @@
 
 namespace cuda_cpu::ptx {
 
-/// Whether the toolkit was found when the tests were configured.
+/// Returns true if the toolkit was found when the tests were configured.
 bool has_ptxas();
-/// What ptxas prints about a text for the target that the text names; empty if it accepts the text.
+/// Returns the output of ptxas for a text and the target that the text names; empty if ptxas accepts the text.
 std::string ptxas_errors(std::string const& text);
 
 }  // namespace cuda_cpu::ptx

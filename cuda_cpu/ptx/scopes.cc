@@ -8,7 +8,8 @@ namespace {
 constexpr std::int64_t kMaxRegisters = 1 << 20;
 constexpr std::uint64_t kMaxFrameBytes = 512 * 1024;
 
-// Splits `%r7`, one of `%r<8>`, into its prefix and its number. None for `%r` and for `%r07`, which is not in `%r<8>`.
+// Splits `%r7`, which `%r<8>` declares, into its prefix and its number. Returns nothing for `%r` and for `%r07`, which
+// `%r<8>` does not declare.
 std::optional<std::pair<std::string_view, std::int64_t>> split_number(std::string_view name) {
   std::size_t const begin = name.find_last_not_of("0123456789") + 1;
   std::string_view const digits = name.substr(begin);
@@ -28,8 +29,10 @@ void Scopes::close(Cursor const& cursor) {
     auto const label = scope.labels.find(use.at.text);
     if (label != scope.labels.end())
       function_.instructions[use.instruction].operands[use.operand].index = label->second;
-    else if (scopes_.empty()) cursor.fail(use.at, "undefined label");
-    else scopes_.back().uses.push_back(use);
+    else if (scopes_.empty())
+      cursor.fail(use.at, "undefined label");
+    else
+      scopes_.back().uses.push_back(use);
   }
 }
 

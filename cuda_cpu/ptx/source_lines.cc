@@ -15,7 +15,8 @@ namespace cuda_cpu::ptx {
 
 namespace {
 
-// With -rdc=true nvcc puts the unit before the names that are internal to it: __nv_static_<length>_<unit>_<name>.
+// Removes the unit that nvcc -rdc=true puts before the names that are internal to it:
+// __nv_static_<length>_<unit>_<name>.
 std::string without_unit(std::string const& name) {
   constexpr std::string_view kPrefix = "__nv_static_";
   if (!name.starts_with(kPrefix)) return name;
@@ -31,22 +32,22 @@ std::string without_unit(std::string const& name) {
 
 std::string demangled(std::string const& symbol) {
   std::string const name = without_unit(symbol);
-  if (!name.starts_with("_Z")) return name;  // or "f" would become "float"
+  if (!name.starts_with("_Z")) return name;  // the demangler would turn "f" into "float"
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                     std::free);
   if (status != 0) return name;
-  // Only names of templates begin with what they return, which is nothing for a kernel.
+  // Only the names of templates begin with the type that they return, which is void for a kernel.
   std::string_view readable = text.get();
   if (readable.starts_with("void ")) readable.remove_prefix(5);
-  // nvcc puts variables of an anonymous namespace into one more, _INTERNAL_<unit>.
+  // nvcc puts the variables of an anonymous namespace into one more namespace, _INTERNAL_<unit>.
   std::size_t const scope = readable.find("::");
   if (readable.starts_with("_INTERNAL_") && scope != readable.npos) readable.remove_prefix(scope + 2);
   return std::string(readable);
 }
 
 std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {
-  constexpr std::size_t kMaxLines = 32;  // a text may claim any depth
+  constexpr std::size_t kMaxLines = 32;  // limit, since a text may claim any depth
   std::vector<SourceLine> lines;
   while (place >= 0 && lines.size() < kMaxLines) {
     Place const& at = places_[static_cast<std::size_t>(place)];
@@ -67,14 +68,14 @@ std::string to_string(std::span<SourceLine const> lines) {
   return text;
 }
 
-// `1 "name.cu", 1700000000, 4096`
+// Reads `1 "name.cu", 1700000000, 4096`.
 void SourceReader::file() {
   std::uint64_t const number = cursor_.integer();
   table_.files_[number] = cursor_.expect(TokenKind::text, "a string").text;
   while (cursor_.accept(',')) cursor_.integer();
 }
 
-// `1 20 3, function_name $L__info_string0+4, inlined_at 1 40 5`
+// Reads `1 20 3, function_name $L__info_string0+4, inlined_at 1 40 5`.
 void SourceReader::location() {
   Key const at = key();
   SourceTable::Place place{at.file, static_cast<std::int32_t>(at.line), -1, -1};
@@ -85,7 +86,7 @@ void SourceReader::location() {
       place.function = labels_.emplace(std::move(label), static_cast<std::int32_t>(labels_.size())).first->second;
     } else if (cursor_.accept("inlined_at")) {
       Key const outer = key();
-      // The compiler has written the outer place just before, with the place that it was itself inlined at.
+      // An earlier location of the compiler is for `outer`, and says where `outer` was itself inlined.
       auto const known = latest_.find(outer);
       place.inlined_at = known != latest_.end() ? known->second
                                                 : index_of({outer.file, static_cast<std::int32_t>(outer.line), -1, -1});
@@ -93,7 +94,7 @@ void SourceReader::location() {
       cursor_.fail("expected 'function_name' or 'inlined_at'");
     }
   }
-  // Line 0: code that the compiler does not attribute to a line.
+  // Line 0 marks code that the compiler does not attribute to a line.
   current_ = at.line == 0 ? -1 : index_of(place);
   if (current_ >= 0) latest_[at] = current_;
 }
@@ -109,7 +110,7 @@ std::int32_t SourceReader::index_of(SourceTable::Place const& place) {
   return known->second;
 }
 
-// `{ $L__info_string0: .b8 95,90,0 ... }`
+// Reads `{ $L__info_string0: .b8 95,90,0 ... }`.
 void SourceReader::strings() {
   cursor_.expect('{');
   while (!cursor_.at_end() && !cursor_.accept('}')) {

@@ -1,4 +1,5 @@
-// SourceTable: the lines of source that instructions were compiled from, if the compiler was called with -lineinfo.
+// Declares SourceTable: the source lines that instructions were compiled from, if the compiler was called with
+// -lineinfo.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +8,26 @@
 #include <string>
 #include <vector>
 
+#include "tracing_core/internal/cxx20.h"
+
 namespace cuda_cpu::ptx {
 
 struct SourceLine {
-  std::string file;  // as in the PTX: nvcc writes the absolute path
+  std::string file;  // as the PTX names it: nvcc writes the absolute path
   int line = 0;
-  std::string function;  // that was inlined, demangled; empty if it was not inlined or is unknown
+  std::string function;  // the inlined function, demangled; empty if nothing was inlined or its name is unknown
 };
 
 /// Instructions refer to places by their index; -1 is an unknown place.
 class SourceTable {
  public:
-  /// The line of a place, then the line that it was inlined at, and so on outwards. Empty for -1.
+  /// Returns the line of a place, then the line at which it was inlined, and so on outwards. Empty for -1.
   std::vector<SourceLine> lines_of(std::int32_t place) const;
 
  private:
   friend class SourceReader;
   struct Place {
-    std::uint64_t file = 0;  // a key of files_
+    std::uint64_t file = 0;  // a key in files_
     std::int32_t line = 0;
     std::int32_t function = -1;    // an index in functions_
     std::int32_t inlined_at = -1;  // an earlier place
@@ -37,10 +40,10 @@ class SourceTable {
   std::vector<std::string> functions_;
 };
 
-/// "row_max<true>(float const*, int)" for "_Z7row_maxILb1EEvPKfi"; other names as they are.
+/// Returns "row_max<true>(float const*, int)" for "_Z7row_maxILb1EEvPKfi"; returns other names unchanged.
 std::string demangled(std::string const& name);
 
-/// "softmax.cu:42, inlined at softmax.cu:71": files without their folders. Empty without lines.
+/// Returns "softmax.cu:42, inlined at softmax.cu:71", with file names without their folders. Empty without lines.
 std::string to_string(std::span<SourceLine const> lines);
 
 }  // namespace cuda_cpu::ptx

@@ -7,10 +7,9 @@
 
 #include "cuda_cpu/ptx/parse.h"
 
-namespace cuda_cpu::ptx {
-namespace {
+namespace cuda_cpu::ptx { namespace {
 
-// A kernel of this body, followed by what nvcc -lineinfo writes at the end.
+// Returns a module with a kernel of this body, followed by the sections that nvcc -lineinfo writes at the end.
 std::shared_ptr<Module const> module_of(std::string const& body) {
   auto const parsed = parse(".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n" + body +
                             "}\n.file 1 \"/src/softmax.cu\"\n.file 2 \"/src/reduce.h\", 1700000000, 4096\n"
@@ -76,5 +75,4 @@ TEST(SourceLines, NamesAreDemangledWithoutTheUnitOfSeparateCompilation) {
   EXPECT_EQ(demangled("__nv_static_x"), "__nv_static_x");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::ptx
+}}  // namespace cuda_cpu::ptx

@@ -1,4 +1,4 @@
-// SourceReader: reads what PTX says about source lines into a SourceTable.
+// Declares SourceReader, which reads the line information of PTX into a SourceTable.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@ class SourceReader {
  public:
   SourceReader(Cursor& cursor, SourceTable& table) : cursor_(cursor), table_(table) {}
 
-  /// Read what follows `.file` and `.loc`. They end without a ';', so the next statement may be on the same line.
+  /// Read the text that follows `.file` and `.loc`. It does not end with a ';', so the next statement may be on the
+  /// same line.
   void file();
   void location();
   /// Reads the section .debug_str, from '{' to '}'.
   void strings();
 
-  /// The place of instructions that follow: -1 until the first location of the function.
+  /// Returns the place of the instructions that follow: -1 until the first location of the function.
   std::int32_t place() const noexcept { return current_; }
   void begin_function() {
     current_ = -1;
     latest_.clear();
   }
-  /// Resolves the names of functions: .debug_str is the last section of a text.
+  /// Resolves the names of functions. Called at the end, for .debug_str is the last section of a text.
   void finish();
 
  private:
@@ -50,11 +51,11 @@ class SourceReader {
   Cursor& cursor_;
   SourceTable& table_;
   std::int32_t current_ = -1;
-  std::map<Key, std::int32_t> latest_;  // of this function: the place that a location named last
+  std::map<Key, std::int32_t> latest_;  // for the current function: the place that a location named last
   std::map<SourceTable::Place, std::int32_t> indices_;
-  std::map<Label, std::int32_t> labels_;       // with their indices in SourceTable::functions_
-  std::map<std::string, std::size_t> begins_;  // of labels in `bytes_`
-  std::string bytes_;                          // of .debug_str
+  std::map<Label, std::int32_t> labels_;       // maps a label to its index in SourceTable::functions_
+  std::map<std::string, std::size_t> begins_;  // where each label begins in `bytes_`
+  std::string bytes_;                          // contents of .debug_str
 };
 
 }  // namespace cuda_cpu::ptx

@@ -1,45 +1,85 @@
-// The types and state spaces of PTX, and their names.
+// Declares the types and state spaces of PTX, and their names.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
+#include "tracing_core/internal/cxx20.h"
+
 namespace cuda_cpu::ptx {
 
 enum class Type : std::uint8_t {
-  none, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, bf16, f16x2, bf16x2, f32, f64, pred,
-  u16x2, s16x2, e4m3x2, e5m2x2,
+  none,
+  b8,
+  b16,
+  b32,
+  b64,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  bf16,
+  f16x2,
+  bf16x2,
+  f32,
+  f64,
+  pred,
+  u16x2,
+  s16x2,
+  e4m3x2,
+  e5m2x2,
 };
 
 enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
 
-/// The name in PTX without the dot: "u32".
+/// Returns the name in PTX without the dot: "u32".
 std::string_view name(Type type) noexcept;
 std::string_view name(Space space) noexcept;
-/// The type of that name; Type::none if there is none.
+/// Returns the type of that name, or Type::none for an unknown name.
 Type find_type(std::string_view name) noexcept;
 
 constexpr bool is_signed(Type type) noexcept { return type >= Type::s8 && type <= Type::s64; }
-constexpr bool is_unsigned(Type type) noexcept { return type >= Type::u8 && type <= Type::u64; }
 constexpr bool is_bits(Type type) noexcept { return type >= Type::b8 && type <= Type::b64; }
 constexpr bool is_float(Type type) noexcept { return type >= Type::f16 && type <= Type::f64; }
 
-/// Types of instructions that registers do not have: their values are in registers of bits of the same size.
+/// Returns true for a type of instructions that registers cannot have: its values are in registers of bits of equal
+/// size.
 constexpr bool is_in_bits(Type type) noexcept {
   return type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 || type > Type::pred;
 }
 
-/// The size in memory and in a register; zero for a predicate.
+/// Returns the size in memory and in a register; zero for a predicate.
 constexpr unsigned size_bytes(Type type) noexcept {
   switch (type) {
-    case Type::b8: case Type::u8: case Type::s8: return 1;
-    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16: case Type::e4m3x2: case Type::e5m2x2:
-      return 2;
-    case Type::b32: case Type::u32: case Type::s32: case Type::f32: case Type::f16x2: case Type::bf16x2: case Type::u16x2:
-    case Type::s16x2:
-      return 4;
-    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
-    case Type::none: case Type::pred: break;
+    case Type::b8:
+    case Type::u8:
+    case Type::s8: return 1;
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+    case Type::f16:
+    case Type::bf16:
+    case Type::e4m3x2:
+    case Type::e5m2x2: return 2;
+    case Type::b32:
+    case Type::u32:
+    case Type::s32:
+    case Type::f32:
+    case Type::f16x2:
+    case Type::bf16x2:
+    case Type::u16x2:
+    case Type::s16x2: return 4;
+    case Type::b64:
+    case Type::u64:
+    case Type::s64:
+    case Type::f64: return 8;
+    case Type::none:
+    case Type::pred: break;
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// Declarations of variables: their size and their initial values.
+// Reads the declarations of variables: their size and their initial values.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -17,7 +17,7 @@ class Initializer {
  public:
   Initializer(Cursor& cursor, Variable& variable, Type type) : cursor_(cursor), variable_(variable), type_(type) {}
 
-  // `dimensions`: of this and the inner levels; empty for a single value.
+  // Reads one level of values. `dimensions`: the sizes of this level and of the inner levels; empty for a single value.
   void read(std::span<std::uint64_t const> dimensions, std::uint64_t at_elems) {
     if (dimensions.empty()) return value(at_elems);
     std::uint64_t inner = 1;
@@ -37,7 +37,7 @@ class Initializer {
     if (cursor_.peek().kind == TokenKind::word) return address(at_elems * size);
     bool const minus = cursor_.accept('-');
     Token const& token = cursor_.expect(TokenKind::number, "a number");
-    if (cursor_.peek().is('(')) cursor_.unsupported();  // `0xff(symbol)`: a part of an address
+    if (cursor_.peek().is('(')) cursor_.unsupported();  // `0xff(symbol)` is a part of an address
     auto literal = read_literal(token.text);
     if (literal && minus) literal = literal->negated(token.text);
     auto const bits = literal ? literal->as(type_) : std::nullopt;
@@ -67,7 +67,7 @@ class Initializer {
   Type type_;
 };
 
-// `.align 4`; zero if there is none.
+// Reads `.align 4`; returns zero if it is missing.
 std::uint32_t read_alignment(Cursor& cursor) {
   if (!cursor.accept(".align")) return 0;
   Token const& at = cursor.peek();
@@ -77,14 +77,15 @@ std::uint32_t read_alignment(Cursor& cursor) {
   return static_cast<std::uint32_t>(alignment);
 }
 
-// `.ptr .global .align 8`, a hint about the pointer in a parameter.
+// Skips `.ptr .global .align 8`, a hint about the pointer in a parameter.
 void skip_pointer_hint(Cursor& cursor) {
   if (!cursor.accept(".ptr")) return;
-  while (cursor.accept(".global") || cursor.accept(".const") || cursor.accept(".shared") || cursor.accept(".local")) {}
+  while (cursor.accept(".global") || cursor.accept(".const") || cursor.accept(".shared") || cursor.accept(".local")) {
+  }
   read_alignment(cursor);
 }
 
-// `.attribute(.managed)`; whether it is there.
+// Reads `.attribute(.managed)`. Returns true if it is there.
 bool read_managed(Cursor& cursor) {
   if (!cursor.accept(".attribute")) return false;
   cursor.expect('(');
@@ -93,7 +94,7 @@ bool read_managed(Cursor& cursor) {
   return true;
 }
 
-// `[2][3]`. A first dimension without a size is zero.
+// Reads `[2][3]`. A first dimension without a size becomes zero.
 std::vector<std::uint64_t> read_dimensions(Cursor& cursor) {
   std::vector<std::uint64_t> dimensions;
   std::uint64_t elements = 1;
@@ -133,7 +134,7 @@ Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
   auto const dimensions = read_dimensions(cursor);
   std::uint64_t elements = 1;
   for (auto const size : dimensions) elements *= size;
-  // Only shared memory whose size the launch sets has none.
+  // The size may be missing only in a declaration of shared memory whose size is set by the launch.
   if (elements == 0 && (space != Space::shared || !is_extern)) cursor.unsupported();
   if (is_extern && space != Space::shared) cursor.unsupported();  // a variable of another module
   unsigned const size = size_bytes(type);

@@ -1,8 +1,6 @@
 // Memory management: pitched memory and arrays.
-#include <array>
-
-#include "cuda_cpu/cpu/further_calls.h"
-#include "cuda_cpu/runtime/channels.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/process/channels.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -10,22 +8,6 @@ using namespace cuda_cpu::runtime;
 namespace {
 
 constexpr std::size_t kPitch = 512;  // of rows that cudaMallocPitch() allocates
-
-struct Format {
-  CUarray_format format;
-  cudaChannelFormatKind kind;
-  int bits;
-};
-constexpr std::array kFormats{
-    Format{CU_AD_FORMAT_UNSIGNED_INT8, cudaChannelFormatKindUnsigned, 8},
-    Format{CU_AD_FORMAT_UNSIGNED_INT16, cudaChannelFormatKindUnsigned, 16},
-    Format{CU_AD_FORMAT_UNSIGNED_INT32, cudaChannelFormatKindUnsigned, 32},
-    Format{CU_AD_FORMAT_SIGNED_INT8, cudaChannelFormatKindSigned, 8},
-    Format{CU_AD_FORMAT_SIGNED_INT16, cudaChannelFormatKindSigned, 16},
-    Format{CU_AD_FORMAT_SIGNED_INT32, cudaChannelFormatKindSigned, 32},
-    Format{CU_AD_FORMAT_HALF, cudaChannelFormatKindFloat, 16},
-    Format{CU_AD_FORMAT_FLOAT, cudaChannelFormatKindFloat, 32},
-};
 
 cudaError_t allocate_pitched(void** pointer, std::size_t* pitch, std::size_t width, std::size_t rows) {
   if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
@@ -39,35 +21,6 @@ cudaError_t allocate_pitched(void** pointer, std::size_t* pitch, std::size_t wid
 CUarray handle_of(cudaArray_t array) noexcept { return reinterpret_cast<CUarray>(array); }
 
 }  // namespace
-
-namespace cuda_cpu::runtime {
-
-bool to_driver(cudaChannelFormatDesc const& channels, CUarray_format& format, unsigned& count) {
-  count = 0;
-  for (int const bits : {channels.x, channels.y, channels.z, channels.w}) {
-    if (bits != 0 && bits != channels.x) return false;
-    count += bits != 0 ? 1 : 0;
-  }
-  for (Format const& row : kFormats) {
-    if (row.kind != channels.f || row.bits != channels.x) continue;
-    format = row.format;
-    return true;
-  }
-  return false;
-}
-
-cudaChannelFormatDesc to_runtime(CUarray_format format, unsigned count) {
-  cudaChannelFormatDesc out{0, 0, 0, 0, cudaChannelFormatKindNone};
-  for (Format const& row : kFormats) {
-    if (row.format != format) continue;
-    out.f = row.kind;
-    int* const bits[] = {&out.x, &out.y, &out.z, &out.w};
-    for (unsigned i = 0; i < count; ++i) *bits[i] = row.bits;
-  }
-  return out;
-}
-
-}  // namespace cuda_cpu::runtime
 
 extern "C" {
 
@@ -84,7 +37,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent) {
   });
 }
 
-cudaError_t cudaMalloc3DArray(cudaArray_t* array, cudaChannelFormatDesc const* channels, cudaExtent extent, unsigned flags) {
+cudaError_t cudaMalloc3DArray(cudaArray_t* array, cudaChannelFormatDesc const* channels, cudaExtent extent,
+                              unsigned flags) {
   return call([&]() -> cudaError_t {
     CUDA_ARRAY3D_DESCRIPTOR descriptor{};
     if (array == nullptr || channels == nullptr) return cudaErrorInvalidValue;
@@ -98,8 +52,8 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, cudaChannelFormatDesc const* c
   });
 }
 
-cudaError_t cudaMallocArray(cudaArray_t* array, cudaChannelFormatDesc const* channels, std::size_t width, std::size_t height,
-                            unsigned flags) {
+cudaError_t cudaMallocArray(cudaArray_t* array, cudaChannelFormatDesc const* channels, std::size_t width,
+                            std::size_t height, unsigned flags) {
   return cudaMalloc3DArray(array, channels, {width, height, 0}, flags);
 }
 
@@ -113,7 +67,8 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels, cudaExtent* extent, unsigned* flags, cudaArray_t array) {
   return call([&]() -> cudaError_t {
     cuda_cpu::cpu::Array its;
-    if (CUresult const result = cuda_cpu::cpu::array_find(&its, handle_of(array)); result != CUDA_SUCCESS) return to_error(result);
+    if (CUresult const result = cuda_cpu::cpu::array_find(&its, handle_of(array)); result != CUDA_SUCCESS)
+      return to_error(result);
     auto const& [width, height, depth, format, count, its_flags] = its.descriptor;
     if (channels != nullptr) *channels = to_runtime(format, count);
     if (extent != nullptr) *extent = {width, height, depth};
@@ -127,6 +82,8 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* channels, cudaArray_const_
                              : cudaArrayGetInfo(channels, nullptr, nullptr, const_cast<cudaArray_t>(array));
 }
 
-cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) { return {x, y, z, w, kind}; }
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
 
 }  // extern "C"

@@ -1,11 +1,11 @@
 // Memory management: linear copies and fills.
-#include "cuda_cpu/runtime/copies.h"
+#include "cuda_cpu/graph/copies.h"
 
 #include <fmt/format.h>
 
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/ptx/source_lines.h"
-#include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 namespace cuda_cpu::runtime {
@@ -28,34 +28,26 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
   Direction direction{};
   if (cudaError_t const error = direction_of(kind, to, from, &direction); error != cudaSuccess) return error;
   if (bytes == 0) return cudaSuccess;
-  // The legacy default stream has calls of its own, which wait; that of a thread is waited for here.
+  // The legacy default stream has calls of its own, which wait. For the default stream of a thread, wait here.
   if (stream_of(nullptr) != nullptr) {
     cudaError_t const error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
     return error == cudaSuccess ? to_error(driver().stream_synchronize(stream_of(nullptr))) : error;
   }
   switch (direction) {
-    case Direction::host_to_device:
-      return to_error(driver().memcpy_htod(address(to), from, bytes));
-    case Direction::device_to_host:
-      return to_error(driver().memcpy_dtoh(to, address(from), bytes));
-    case Direction::device_to_device:
-      return to_error(driver().memcpy_dtod(address(to), address(from), bytes));
-    case Direction::host_to_host:
-      return to_error(driver().memcpy_3d(on_host(to, from, bytes)));
+    case Direction::host_to_device: return to_error(driver().memcpy_htod(address(to), from, bytes));
+    case Direction::device_to_host: return to_error(driver().memcpy_dtoh(to, address(from), bytes));
+    case Direction::device_to_device: return to_error(driver().memcpy_dtod(address(to), address(from), bytes));
+    case Direction::host_to_host: return to_error(driver().memcpy_3d(on_host(to, from, bytes)));
   }
   return cudaSuccess;
 }
 
 CUresult copy_async(void* to, void const* from, std::size_t bytes, Direction direction, CUstream stream) {
   switch (direction) {
-    case Direction::host_to_device:
-      return driver().memcpy_htod_async(address(to), from, bytes, stream);
-    case Direction::device_to_host:
-      return driver().memcpy_dtoh_async(to, address(from), bytes, stream);
-    case Direction::device_to_device:
-      return driver().memcpy_dtod_async(address(to), address(from), bytes, stream);
-    case Direction::host_to_host:
-      return driver().memcpy_3d_async(on_host(to, from, bytes), stream);
+    case Direction::host_to_device: return driver().memcpy_htod_async(address(to), from, bytes, stream);
+    case Direction::device_to_host: return driver().memcpy_dtoh_async(to, address(from), bytes, stream);
+    case Direction::device_to_device: return driver().memcpy_dtod_async(address(to), address(from), bytes, stream);
+    case Direction::host_to_host: return driver().memcpy_3d_async(on_host(to, from, bytes), stream);
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -72,49 +64,6 @@ cudaError_t at_symbol(void const* symbol, std::size_t bytes, std::size_t offset,
   CUresult const result = variable->find(&begin);
   *memory = reinterpret_cast<std::byte*>(begin) + offset;
   return to_error(result);
-}
-
-bool is_device_memory(void const* pointer) {
-  CUdeviceptr begin = 0;
-  return driver().api().mem_get_address_range(&begin, nullptr, address(pointer)) == CUDA_SUCCESS;
-}
-
-namespace {
-
-// What a program does that calls the device's memory the host's is undefined on a GPU.
-cudaError_t check_host_end(void const* memory) {
-  if (cpu::pointer_info(memory).owner != cpu::MemoryOwner::device) return cudaSuccess;
-  return refuse(cudaErrorInvalidValue,
-                fmt::format("the kind of the copy calls {} memory of the host, but it is the device's", memory));
-}
-
-}  // namespace
-
-cudaError_t direction_of(cudaMemcpyKind kind, void const* to, void const* from, Direction* direction) {
-  switch (kind) {
-    case cudaMemcpyHostToHost: {
-      *direction = Direction::host_to_host;
-      cudaError_t const error = check_host_end(from);
-      return error == cudaSuccess ? check_host_end(to) : error;
-    }
-    case cudaMemcpyHostToDevice:
-      *direction = Direction::host_to_device;
-      return check_host_end(from);
-    case cudaMemcpyDeviceToHost:
-      *direction = Direction::device_to_host;
-      return check_host_end(to);
-    case cudaMemcpyDeviceToDevice:
-      *direction = Direction::device_to_device;
-      return cudaSuccess;
-    case cudaMemcpyDefault: {
-      bool const from_device = is_device_memory(from);
-      bool const to_device = is_device_memory(to);
-      *direction = from_device ? (to_device ? Direction::device_to_device : Direction::device_to_host)
-                               : (to_device ? Direction::host_to_device : Direction::host_to_host);
-      return cudaSuccess;
-    }
-  }
-  return cudaErrorInvalidMemcpyDirection;
 }
 
 }  // namespace cuda_cpu::runtime

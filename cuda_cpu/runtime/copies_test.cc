@@ -1,4 +1,4 @@
-// Fills of rows and slices, and the spans of them; programs/copies.cu has copies.
+// Fills of rows and slices, and their spans. Copies are in programs/copies.cu.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +7,10 @@
 
 #include "tests/support/printed.h"
 
-namespace cuda_cpu::runtime {
-namespace {
+namespace cuda_cpu::runtime { namespace {
 
-// A fill of a part of each slice is one for each.
-TEST(RuntimeFills, OfRowsAndSlicesAreSpans) {
+// A fill of a part of each slice makes one span for each slice.
+TEST(RuntimeFills, RecordSpansForRowsAndSlices) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, 64), cudaSuccess);
   tracing::FormatOptions format;
@@ -19,11 +18,14 @@ TEST(RuntimeFills, OfRowsAndSlicesAreSpans) {
   tracing::PrintOptions options{.event_format = tracing::make_event_format(format)};
   options.span_events = tracing::SpanEvents::exit;
   cudaPitchedPtr const slices{memory, 8, 8, 4};
-  std::string const text = tracing_test::printed(std::move(options), [&] {
-    EXPECT_EQ(cudaMemset2D(memory, 16, 1, 3, 4), cudaSuccess);
-    EXPECT_EQ(cudaMemset3D(slices, 2, {8, 4, 2}), cudaSuccess);
-    EXPECT_EQ(cudaMemset3DAsync(slices, 3, {5, 2, 2}, nullptr), cudaSuccess);
-  }, "trace,tracing::cuda::device=off");
+  std::string const text = tracing_test::printed(
+      std::move(options),
+      [&] {
+        EXPECT_EQ(cudaMemset2D(memory, 16, 1, 3, 4), cudaSuccess);
+        EXPECT_EQ(cudaMemset3D(slices, 2, {8, 4, 2}), cudaSuccess);
+        EXPECT_EQ(cudaMemset3DAsync(slices, 3, {5, 2, 2}, nullptr), cudaSuccess);
+      },
+      "trace,tracing::cuda::device=off");
   EXPECT_EQ(text,
             "TRACE memset_d2d8_async{value=1 row_bytes=3 rows=4 device=0 stream=0}: tracing::cuda: exit\n"
             "TRACE memset_d2d8_async{value=2 row_bytes=8 rows=8 device=0 stream=0}: tracing::cuda: exit\n"
@@ -39,5 +41,4 @@ TEST(RuntimeFills, OfRowsAndSlicesAreSpans) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::runtime
+}}  // namespace cuda_cpu::runtime

@@ -4,18 +4,17 @@
 #include <cstring>
 
 #include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/occupancy.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
 
 namespace {
 
-cudaError_t check_device(int device) noexcept { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-
 template <class T>
 struct Property {
-  T cudaDeviceProp::* member;
+  T cudaDeviceProp::*member;
   CUdevice_attribute attribute;
 };
 constexpr Property<int> kNumbers[] = {
@@ -53,12 +52,6 @@ constexpr Property<std::size_t> kSizes[] = {
     {&cudaDeviceProp::sharedMemPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
     {&cudaDeviceProp::reservedSharedMemPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK},
 };
-
-int attribute_of(CUdevice_attribute attribute) {
-  int value = 0;
-  driver().api().device_get_attribute(&value, attribute, 0);
-  return value;
-}
 
 }  // namespace
 

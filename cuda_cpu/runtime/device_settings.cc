@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/cpu/further_calls.h"
-#include "cuda_cpu/runtime/capture.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/graph/capture.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/tracing.h"
 
@@ -21,19 +21,16 @@ namespace {
 
 constexpr char const* kBusId = "0000:00:00.0";
 
-// What a program sets is given back; only the size of the heap has an effect. The executor's own limits are in
-// docs/cuda-without-a-gpu.md.
+// cudaDeviceGetLimit() returns the limits that the program set; only the heap size has an effect. The executor's own
+// limits are in docs/cuda-without-a-gpu.md.
 std::array<std::atomic<std::size_t>, cudaLimitPersistingL2CacheSize + 1> limits{1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto};
 
-cudaError_t check_device(int device) noexcept { return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
-
-// There is no other device, and a device is no peer of itself.
+// There is one device, which cannot be its own peer.
 cudaError_t no_peer(char const* name, int device) noexcept {
   if (device == 0) return finish(cudaErrorInvalidDevice);
-  return call([&] {
-    return refuse(cudaErrorPeerAccessUnsupported, fmt::format("{}({}): there is one device", name, device));
-  });
+  return call(
+      [&] { return refuse(cudaErrorPeerAccessUnsupported, fmt::format("{}({}): there is one device", name, device)); });
 }
 
 }  // namespace
@@ -111,7 +108,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaDeviceGetPCIBusId(char* id, int capacity, int device) {
   if (id == nullptr || capacity <= static_cast<int>(std::strlen(kBusId))) return finish(cudaErrorInvalidValue);
   std::strcpy(id, kBusId);
-  return check_device(device);
+  return finish(check_device(device));
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, char const* id) {
   if (device == nullptr || id == nullptr) return finish(cudaErrorInvalidValue);
@@ -122,7 +119,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, char const* id) {
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
   if (can_access == nullptr) return finish(cudaErrorInvalidValue);
   *can_access = 0;
-  return check_device(device == 0 ? peer : device);
+  return finish(check_device(device == 0 ? peer : device));
 }
 cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned) { return no_peer("cudaDeviceEnablePeerAccess", device); }
 cudaError_t cudaDeviceDisablePeerAccess(int device) { return no_peer("cudaDeviceDisablePeerAccess", device); }
@@ -138,7 +135,7 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, void const* from, int from_d
   return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
-// Which part of a program is to be profiled is up to tracing::profile and the variables of testlog.
+// tracing::profile and the variables of testlog decide which part of a program is profiled.
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
 

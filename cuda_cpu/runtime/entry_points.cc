@@ -1,5 +1,6 @@
 // Entry points of the driver.
-#include "cuda_cpu/libcuda/symbols.h"
+#include <cuda.h>
+
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -13,7 +14,9 @@ cudaError_t cudaGetDriverEntryPointByVersion(char const* symbol, void** function
       return cudaErrorInvalidValue;
     bool const per_thread =
         flags == cudaEnablePerThreadDefaultStream || (flags == cudaEnableDefault && this_thread().per_thread_streams);
-    auto const result = cuda_cpu::libcuda::find_symbol(symbol, static_cast<int>(version), per_thread, function);
+    CUdriverProcAddressQueryResult result{};
+    cuGetProcAddress(symbol, function, static_cast<int>(version),
+                     per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_DEFAULT, &result);
     if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(result);
     return cudaSuccess;
   });

@@ -1,5 +1,6 @@
 // Error handling.
-#include <cstdint>
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "cuda_cpu/runtime/runtime.h"
@@ -7,7 +8,7 @@
 
 namespace {
 
-// Those that the driver does not have.
+// Errors that the driver does not have.
 constexpr struct {
   cudaError_t error;
   char const* description;
@@ -26,6 +27,19 @@ constexpr struct {
 
 }  // namespace
 
+namespace cuda_cpu::runtime {
+
+// Called by refused.cc, which declares it, too.
+int refuse_call(char const* name, char const* reason) noexcept;
+int refuse_call(char const* name, char const* reason) noexcept {
+  return call([&] {
+    std::string_view const why = reason;
+    return refuse(cudaErrorNotSupported, fmt::format("{}() is not supported{}{}", name, why.empty() ? "" : ": ", why));
+  });
+}
+
+}  // namespace cuda_cpu::runtime
+
 extern "C" {
 
 cudaError_t cudaGetLastError() {
@@ -39,17 +53,7 @@ cudaError_t cudaGetLastError() {
 
 cudaError_t cudaPeekAtLastError() { return cuda_cpu::runtime::this_thread().last_error; }
 
-char const* cudaGetErrorName(cudaError_t error) {
-  switch (static_cast<int>(error)) {
-#define CUDA_CPU_ERROR(name, number) \
-  case number:                       \
-    return #name;
-#include "cuda_cpu/runtime/errors.inc"
-#undef CUDA_CPU_ERROR
-    default:
-      return "unrecognized error code";
-  }
-}
+char const* cudaGetErrorName(cudaError_t error) { return cuda_cpu::runtime::error_name(error); }
 
 char const* cudaGetErrorString(cudaError_t error) {
   for (auto const& [its, description] : kOfTheRuntime)

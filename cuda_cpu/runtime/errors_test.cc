@@ -8,8 +8,7 @@
 
 #include "cuda_cpu/runtime/runtime_test_support.h"
 
-namespace cuda_cpu::runtime {
-namespace {
+namespace cuda_cpu::runtime { namespace {
 
 using ::testing::HasSubstr;
 
@@ -22,7 +21,7 @@ TEST(RuntimeErrors, AreKeptUntilTheyAreAskedFor) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-TEST(RuntimeErrors, AreThoseOfTheThread) {
+TEST(RuntimeErrors, BelongToTheThread) {
   EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
   std::thread([] {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
@@ -37,7 +36,7 @@ TEST(RuntimeErrors, LaterOnesReplaceEarlierOnes) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
-TEST(RuntimeErrors, OfACopyWhoseKindIsWrong) {
+TEST(RuntimeErrors, RefuseACopyOfTheWrongKind) {
   DeviceInt const device;
   int host = 7;
   EXPECT_EQ(cudaMemcpy(device.its, &host, sizeof host, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
@@ -46,7 +45,7 @@ TEST(RuntimeErrors, OfACopyWhoseKindIsWrong) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
-TEST(RuntimeErrors, OfClustersOfMoreThanOneBlock) {
+TEST(RuntimeErrors, RefuseClustersOfSeveralBlocks) {
   UnitWithStore const unit;
   DeviceInt device;
   void* parameters[] = {&device.its};
@@ -75,7 +74,7 @@ TEST(RuntimeErrors, OfClustersOfMoreThanOneBlock) {
   cudaGetLastError();
 }
 
-TEST(RuntimeErrors, OfALaunchWithAnAttributeThatIsNotSupported) {
+TEST(RuntimeErrors, RefuseUnsupportedAttributesOfALaunch) {
   UnitWithStore const unit;
   DeviceInt device;
   void* parameters[] = {&device.its};
@@ -104,7 +103,7 @@ TEST(RuntimeErrors, NoneAfterAnotherContextWasCurrent) {
   EXPECT_EQ(device.value(), 0);
 }
 
-TEST(RuntimeErrors, OfAResetDoNotLeaveMemory) {
+TEST(RuntimeErrors, StaleMemoryIsInvalidAfterAReset) {
   int* memory = nullptr;
   std::size_t before = 0, after = 0, total = 0;
   EXPECT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
@@ -116,7 +115,7 @@ TEST(RuntimeErrors, OfAResetDoNotLeaveMemory) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
-TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
+TEST(RuntimeErrors, NameTheLimitThatALaunchExceeds) {
   UnitWithStore const unit;
   DeviceInt const target;
   ::testing::internal::CaptureStderr();
@@ -131,7 +130,7 @@ TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
   EXPECT_EQ(target.value(), 7);
 }
 
-TEST(RuntimeErrors, OfPeersAndEventsOfOtherProcessesNameTheCall) {
+TEST(RuntimeErrors, NameTheCallForPeersAndForeignEvents) {
   using ::testing::internal::CaptureStderr;
   using ::testing::internal::GetCapturedStderr;
   int can_access = 1;
@@ -168,7 +167,7 @@ TEST(RuntimeErrors, OfPeersAndEventsOfOtherProcessesNameTheCall) {
   std::_Exit(lasts && elsewhere ? 0 : 1);
 }
 
-TEST(RuntimeErrorsDeathTest, ThatLoseTheContextLastAndAreExplainedOnce) {
+TEST(RuntimeErrorsDeathTest, StickyErrorIsKeptAndExplainedOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(lose_the_context(), ::testing::ExitedWithCode(0),
               "CUDA_ERROR_ILLEGAL_ADDRESS.*caused by launch 1 of store");
@@ -181,5 +180,4 @@ TEST(RuntimeErrors, HaveNamesAndDescriptions) {
   EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(54321)), "unrecognized error code");
 }
 
-}  // namespace
-}  // namespace cuda_cpu::runtime
+}}  // namespace cuda_cpu::runtime

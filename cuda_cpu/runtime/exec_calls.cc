@@ -2,8 +2,8 @@
 #define TRACE_TARGET "tracing::cuda"
 #include <fmt/format.h>
 
-#include "cuda_cpu/runtime/capture.h"
-#include "cuda_cpu/runtime/graph_exec.h"
+#include "cuda_cpu/graph/capture.h"
+#include "cuda_cpu/graph/graph_exec.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/tracing.h"
 
@@ -34,7 +34,7 @@ cudaError_t make_exec(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long lo
   if (graph->has_memory_nodes() && !graph->executable.expired())
     return refuse(cudaErrorNotSupported,
                   "a graph with nodes that allocate or free memory has at most one executable graph");
-  made = std::make_shared<GraphExec>(graph->clone(), flags);
+  made = std::make_shared<GraphExec>(graph->clone(), flags, driver());
   nodes = graph->nodes().size();
   graph->executable = made;
   *out = add_exec(made);
@@ -121,7 +121,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t given) {
   return on_exec(handle, [&](GraphExec& exec) {
     CUstream const stream = stream_of(given);
-    // Before graphs_mutex is locked.
+    // Copies the graph before graphs_mutex is locked.
     std::shared_ptr<Graph> const copy = has_captures() ? owned(exec.clone_graph()) : nullptr;
     auto const make = [&](NodeParams& node) TRACING_REQUIRES(graphs_mutex) {
       TRACE_SPAN(trace, "graph_launch", tracing::kv("graph", exec.number),

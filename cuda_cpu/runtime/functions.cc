@@ -1,71 +1,10 @@
 // Attributes of kernels, and occupancy.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-
-#include "cuda_cpu/runtime/launch.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/launch_attributes.h"
+#include "cuda_cpu/process/occupancy.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
-
-namespace {
-
-int attribute_of(CUfunction function, CUfunction_attribute attribute) {
-  int value = 0;
-  driver().api().func_get_attribute(&value, attribute, function);
-  return value;
-}
-
-int attribute_of_device(CUdevice_attribute attribute) {
-  int value = 0;
-  driver().api().device_get_attribute(&value, attribute, 0);
-  return value;
-}
-
-}  // namespace
-
-namespace cuda_cpu::runtime {
-
-int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes) {
-  int const warps = (block_threads + 31) / 32;
-  std::size_t const shared =
-      static_cast<std::size_t>(attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)) + dynamic_shared_bytes +
-      static_cast<std::size_t>(attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
-  int const registers = std::max(attribute_of(function, CU_FUNC_ATTRIBUTE_NUM_REGS), 1) * warps * 32;
-  return std::min({attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
-                   attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / (warps * 32),
-                   attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) / registers,
-                   static_cast<int>(static_cast<std::size_t>(attribute_of_device(
-                                        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / shared)});
-}
-
-int active_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes) {
-  return block_threads > attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
-             ? 0
-             : resident_blocks(function, block_threads, dynamic_shared_bytes);
-}
-
-std::size_t available_shared_bytes(CUfunction function, int blocks) {
-  int const share = attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / blocks -
-                    attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) -
-                    attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-  return static_cast<std::size_t>(
-      std::clamp(share, 0, attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
-}
-
-cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
-  int const threads = static_cast<int>(block.x * block.y * block.z);
-  auto const max_blocks = static_cast<std::uint64_t>(resident_blocks(function, threads, dynamic_shared_bytes)) *
-                    static_cast<std::uint64_t>(attribute_of_device(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
-  std::uint64_t const blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  if (blocks <= max_blocks) return cudaSuccess;
-  return refuse(cudaErrorCooperativeLaunchTooLarge,
-                fmt::format("a cooperative launch of {} blocks, of which {} run at the same time", blocks, max_blocks));
-}
-
-}  // namespace cuda_cpu::runtime
 
 extern "C" {
 
@@ -95,9 +34,9 @@ cudaError_t cudaFuncSetAttribute(void const* host_function, cudaFuncAttribute at
     if (cudaError_t const error = find_function(host_function, &function); error != cudaSuccess) return error;
     if (cudaError_t const error = check_attribute(attribute, value); error != cudaSuccess) return error;
     // The attributes of the runtime have the numbers of the driver's.
-    return to_error(driver().check(
-        driver().api().func_set_attribute(function, static_cast<CUfunction_attribute>(attribute), value),
-        "cuFuncSetAttribute()"));
+    return to_error(
+        driver().check(driver().api().func_set_attribute(function, static_cast<CUfunction_attribute>(attribute), value),
+                       "cuFuncSetAttribute()"));
   });
 }
 
@@ -136,7 +75,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void cons
                                                                 dynamic_shared_bytes, 0);
 }
 
-// With blocks of this size and number on a multiprocessor.
+// Gives the shared memory that each block can have while a multiprocessor holds `blocks` of them.
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void const* host_function, int blocks, int) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "cuda_cpu/runtime/graph.h"
+#include "cuda_cpu/graph/graph.h"
+#include "cuda_cpu/graph/user_objects.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "cuda_cpu/runtime/user_objects.h"
 #include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
@@ -17,7 +17,7 @@ bool is_plain(cudaGraphEdgeData const& data) noexcept {
   return data.from_port == 0 && data.to_port == 0 && data.type == 0;
 }
 
-// Runs `body` on a graph, which stays while it runs.
+// Calls `body` with the graph of a handle, under graphs_mutex, and keeps the graph alive meanwhile.
 template <class Body>
 cudaError_t on_graph(cudaGraph_t handle, Body const& body) noexcept {
   return call([&]() -> cudaError_t {
@@ -36,7 +36,8 @@ cudaError_t on_node(cudaGraphNode_t handle, Body const& body) noexcept {
   });
 }
 
-// Lists are returned as the documentation says: without an array, their length; else at most `count`, the rest null.
+// Returns a list as NVIDIA's reference says: without an array, only its length; with an array, at most `count` nodes
+// and null in the rest.
 template <class Get>
 cudaError_t give(std::size_t found, cudaGraphNode_t* out, std::size_t* count, Get const& get) {
   if (count == nullptr) return cudaErrorInvalidValue;
@@ -59,7 +60,7 @@ cudaError_t give_edges(std::span<Edge const> edges, cudaGraphNode_t* out, cudaGr
   return error;
 }
 
-// Runs `change` for each pair of nodes, which are all looked up before.
+// Looks up all nodes, then runs `change` for each pair.
 template <class Change>
 cudaError_t change_edges(cudaGraph_t handle, cudaGraphNode_t const* from, cudaGraphNode_t const* to,
                          cudaGraphEdgeData const* data, std::size_t count, Change const& change) noexcept {

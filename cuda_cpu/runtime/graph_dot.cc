@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <variant>
 
-#include "cuda_cpu/runtime/graph.h"
-#include "cuda_cpu/runtime/graph_memory.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/graph/graph.h"
+#include "cuda_cpu/graph/graph_memory.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -40,7 +40,7 @@ struct Label {
   std::string operator()(FreeNode const& its) const { return fmt::format("free\\n{} bytes", its.allocation->bytes); }
 };
 
-// Nodes are numbered in the order in which they were added; those of a graph in a node are in a box of their own.
+// Numbers the nodes in the order in which they were added. Draws a graph in a node as a box with its nodes.
 void append(Graph const& graph, std::string const& prefix, std::string& text) TRACING_REQUIRES(graphs_mutex) {
   std::unordered_map<Node const*, std::string> names;
   for (auto const& node : graph.nodes()) {
@@ -61,7 +61,7 @@ void append(Graph const& graph, std::string const& prefix, std::string& text) TR
 
 extern "C" {
 
-// With every flag the parameters that a reader recognises nodes by.
+// Ignores the flags: always prints the parameters by which a reader recognises nodes.
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, char const* path, unsigned) {
   return call([&]() -> cudaError_t {
     auto const graph = find_graph(handle);

@@ -1,20 +1,17 @@
 // Texture objects and surface objects.
-#define TRACE_TARGET "tracing::cuda"
-#include "cuda_cpu/runtime/images.h"
-
+#include "cuda_cpu/process/images.h"
 #include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/cpu/further_calls.h"
-#include "cuda_cpu/runtime/channels.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/process/channels.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 namespace cpu = cuda_cpu::cpu;
 
 namespace {
 
-using cuda_cpu::runtime::to_driver;
-using cuda_cpu::runtime::to_runtime;
+using cuda_cpu::process::to_driver;
+using cuda_cpu::process::to_runtime;
 
 // Kinds of resources, address modes and filters have the same numbers in both libraries.
 cudaError_t to_driver(cudaResourceDesc const& from, CUDA_RESOURCE_DESC& to) {
@@ -98,7 +95,7 @@ cudaTextureDesc to_runtime(CUDA_TEXTURE_DESC const& from) {
   return to;
 }
 
-// The driver has no code of its own for this.
+// The driver has no error code of its own for this.
 bool filters_integers(cudaResourceDesc const& resource, CUDA_RESOURCE_DESC const& driver_resource,
                       cudaTextureDesc const& texture) {
   if (texture.filterMode != cudaFilterModeLinear || resource.resType == cudaResourceTypeLinear) return false;
@@ -113,62 +110,7 @@ bool filters_integers(cudaResourceDesc const& resource, CUDA_RESOURCE_DESC const
   return found && !is_float && (texture.readMode == cudaReadModeElementType || found->bytes == 4);
 }
 
-char const* name_of(CUDA_RESOURCE_DESC const* resource) noexcept {
-  if (resource == nullptr) return "none";
-  switch (resource->resType) {
-    case CU_RESOURCE_TYPE_ARRAY:
-      return "array";
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      return "mipmapped_array";
-    case CU_RESOURCE_TYPE_LINEAR:
-      return "linear";
-    case CU_RESOURCE_TYPE_PITCH2D:
-      return "pitch_2d";
-  }
-  return "unknown";
-}
-
-// What is not supported is on stderr, too, if no subscriber gets errors.
-CUresult checked(CUresult result, char const* call) {
-  if (result != CUDA_ERROR_NOT_SUPPORTED) return driver().check(result, call);
-  refuse(cudaErrorNotSupported, cuda_cpu::cpu_driver_last_message());
-  return result;
-}
-
 }  // namespace
-
-namespace cuda_cpu::runtime {
-
-CUresult create_texture(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
-                        CUDA_RESOURCE_VIEW_DESC const* view) {
-  tracing::Span const span = TRACE_MAKE_SPAN(trace, "texture_create", tracing::kv("resource", name_of(resource)),
-                                             tracing::kv("texture", tracing::empty));
-  auto const entered = span.enter();
-  CUresult const result = cpu::texture_create(out, resource, texture, view);
-  if (result == CUDA_SUCCESS) span.record(tracing::kv("texture", *out));
-  return checked(result, "cuTexObjectCreate()");
-}
-
-CUresult destroy_texture(CUtexObject texture) {
-  TRACE_SPAN(trace, "texture_destroy", texture);
-  return checked(cpu::texture_destroy(texture), "cuTexObjectDestroy()");
-}
-
-CUresult create_surface(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource) {
-  tracing::Span const span = TRACE_MAKE_SPAN(trace, "surface_create", tracing::kv("resource", name_of(resource)),
-                                             tracing::kv("surface", tracing::empty));
-  auto const entered = span.enter();
-  CUresult const result = cpu::surface_create(out, resource);
-  if (result == CUDA_SUCCESS) span.record(tracing::kv("surface", *out));
-  return checked(result, "cuSurfObjectCreate()");
-}
-
-CUresult destroy_surface(CUsurfObject surface) {
-  TRACE_SPAN(trace, "surface_destroy", surface);
-  return checked(cpu::surface_destroy(surface), "cuSurfObjectDestroy()");
-}
-
-}  // namespace cuda_cpu::runtime
 
 extern "C" {
 
@@ -196,7 +138,7 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureO
     CUDA_RESOURCE_DESC its{};
     CUresult const result = out == nullptr ? CUDA_ERROR_INVALID_VALUE : cpu::texture_find(&its, nullptr, texture);
     if (result == CUDA_SUCCESS) *out = to_runtime(its);
-    return to_error(checked(result, "cuTexObjectGetResourceDesc()"));
+    return to_error(check_image_call(result, "cuTexObjectGetResourceDesc()"));
   });
 }
 
@@ -205,13 +147,13 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObj
     CUDA_TEXTURE_DESC its{};
     CUresult const result = out == nullptr ? CUDA_ERROR_INVALID_VALUE : cpu::texture_find(nullptr, &its, texture);
     if (result == CUDA_SUCCESS) *out = to_runtime(its);
-    return to_error(checked(result, "cuTexObjectGetTextureDesc()"));
+    return to_error(check_image_call(result, "cuTexObjectGetTextureDesc()"));
   });
 }
 
 // No texture has a view.
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*, cudaTextureObject_t) {
-  return call([&] { return to_error(checked(CUDA_ERROR_INVALID_VALUE, "cuTexObjectGetResourceViewDesc()")); });
+  return call([&] { return to_error(check_image_call(CUDA_ERROR_INVALID_VALUE, "cuTexObjectGetResourceViewDesc()")); });
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, cudaResourceDesc const* resource) {
@@ -232,7 +174,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceO
     CUDA_RESOURCE_DESC its{};
     CUresult const result = out == nullptr ? CUDA_ERROR_INVALID_VALUE : cpu::surface_find(&its, surface);
     if (result == CUDA_SUCCESS) *out = to_runtime(its);
-    return to_error(checked(result, "cuSurfObjectGetResourceDesc()"));
+    return to_error(check_image_call(result, "cuSurfObjectGetResourceDesc()"));
   });
 }
 

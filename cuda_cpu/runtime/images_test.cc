@@ -1,12 +1,11 @@
-// Descriptors of textures and surfaces, and the errors of those that are wrong. Kernels with textures are in
+// Descriptors of textures and surfaces, and the errors of wrong descriptors. Kernels with textures are in
 // cuda_cpu/programs/textures.cu.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-namespace cuda_cpu::runtime {
-namespace {
+namespace cuda_cpu::runtime { namespace {
 
 constexpr cudaChannelFormatDesc kBytes{8, 8, 0, 0, cudaChannelFormatKindUnsigned};
 
@@ -109,5 +108,4 @@ TEST_F(ImageObjects, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(create(pitched(kBytes), how), cudaErrorNotSupported);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::runtime
+}}  // namespace cuda_cpu::runtime

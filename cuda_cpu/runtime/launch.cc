@@ -4,26 +4,24 @@
 #include <fmt/format.h>
 
 #include "cuda_cpu/cpu/device.h"  // the limits of a launch
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/launch_attributes.h"
+#include "cuda_cpu/process/occupancy.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 namespace cuda_cpu::runtime {
 namespace {
 
-bool is_within(dim3 shape, unsigned x, unsigned y, unsigned z) noexcept {
-  auto const fits = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
-  return fits(shape.x, x) && fits(shape.y, y) && fits(shape.z, z);
-}
-bool is_possible_grid(dim3 grid) noexcept {
-  return is_within(grid, cpu::kMaxGridX, cpu::kMaxGridYZ, cpu::kMaxGridYZ);
-}
-bool is_possible_block(dim3 block) noexcept {
-  return is_within(block, cpu::kMaxThreads, cpu::kMaxThreads, cpu::kMaxBlockZ) &&
-         std::uint64_t{block.x} * block.y * block.z <= cpu::kMaxThreads;
-}
+bool is_possible_grid(dim3 grid) noexcept { return cpu::is_possible_grid({grid.x, grid.y, grid.z}); }
+bool is_possible_block(dim3 block) noexcept { return cpu::is_possible_block({block.x, block.y, block.z}); }
 
-cudaError_t refuse_cluster() {
-  return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported");
+cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
+  int const threads = static_cast<int>(block.x * block.y * block.z);
+  std::uint64_t const max_blocks = resident_blocks_of_device(function, threads, dynamic_shared_bytes);
+  std::uint64_t const blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  if (blocks <= max_blocks) return cudaSuccess;
+  return refuse(cudaErrorCooperativeLaunchTooLarge,
+                fmt::format("a cooperative launch of {} blocks, of which {} run at the same time", blocks, max_blocks));
 }
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
@@ -65,44 +63,6 @@ cudaError_t check_shape(CUfunction function, dim3 grid, dim3 block) {
       cudaErrorInvalidConfiguration,
       fmt::format("a launch of {} with block ({}, {}, {}); a block has 1 to {} threads, and at most {} along z",
                   registry().name_of(function), block.x, block.y, block.z, cpu::kMaxThreads, cpu::kMaxBlockZ));
-}
-
-bool is_hint(cudaLaunchAttributeID attribute) noexcept {
-  return attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeAccessPolicyWindow ||
-         attribute == cudaLaunchAttributeMemSyncDomain || attribute == cudaLaunchAttributeMemSyncDomainMap ||
-         attribute == cudaLaunchAttributePreferredSharedMemoryCarveout;
-}
-
-cudaError_t check_attribute(cudaFuncAttribute attribute, int value) {
-  bool const is_size = attribute == cudaFuncAttributeRequiredClusterWidth ||
-                       attribute == cudaFuncAttributeRequiredClusterHeight ||
-                       attribute == cudaFuncAttributeRequiredClusterDepth;
-  bool const allows_more = attribute == cudaFuncAttributeNonPortableClusterSizeAllowed && value != 0;
-  return (is_size && value > 1) || allows_more ? refuse_cluster() : cudaSuccess;
-}
-
-cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned count, bool& is_cooperative) {
-  for (unsigned i = 0; i < count; ++i) {
-    auto const& [id, pad, value] = attributes[i];
-    switch (id) {
-      case cudaLaunchAttributeIgnore:
-      case cudaLaunchAttributeSynchronizationPolicy:
-      case cudaLaunchAttributeProgrammaticStreamSerialization:  // kernels of a stream follow each other anyway
-      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-        break;
-      case cudaLaunchAttributeCooperative:
-        is_cooperative = value.cooperative != 0;
-        break;
-      case cudaLaunchAttributeClusterDimension:
-        if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) return refuse_cluster();
-        break;
-      default:
-        if (!is_hint(id))
-          return refuse(cudaErrorNotSupported,
-                        fmt::format("launch attribute {} is not supported", static_cast<int>(id)));
-    }
-  }
-  return cudaSuccess;
 }
 
 }  // namespace cuda_cpu::runtime

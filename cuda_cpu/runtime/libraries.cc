@@ -7,8 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "cuda_cpu/cpu/further_calls.h"
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/process/registry.h"
+#include "cuda_cpu/runtime/launch.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -18,7 +19,7 @@ namespace {
 using tracing::internal::Mutex;
 using tracing::internal::MutexLock;
 
-// The kernels that were asked for are registered like those of the program, under their own address.
+// A kernel that was asked for is registered like a kernel of the program, under the address of its entry in `kernels`.
 struct Library {
   explicit Library(std::string its_image) : image(std::move(its_image)), binary(&registry().add(image.c_str())) {}
   explicit Library(void const* its_image) : binary(&registry().add(its_image)) {}

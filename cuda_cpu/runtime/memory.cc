@@ -1,14 +1,14 @@
 // Memory management: allocation.
 #include <algorithm>
 
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
 
 namespace {
 
-// Zero bytes are no error here, as they are for the driver: the pointer is null.
+// Zero bytes are an error for the driver. Here they succeed, and the pointer is null.
 template <class Allocate>
 cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes) noexcept {
   return call([&]() -> cudaError_t {

@@ -1,76 +1,40 @@
-// What the calls about nodes share: how a node is looked up, added and replaced.
+// Shared by the calls about nodes: add, get and set a node as a call, and make nodes from the arguments of calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <functional>
-#include <utility>
-#include <variant>
 
-#include "cuda_cpu/runtime/copies.h"
-#include "cuda_cpu/runtime/graph.h"
-#include "cuda_cpu/runtime/graph_exec.h"
+#include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/graph/node_edits.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 namespace cuda_cpu::runtime {
 
-/// Adds the node that `make` makes.
-cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
-                     cudaGraphEdgeData const* data, std::size_t count,
-                     std::function<cudaError_t(NodeParams&)> const& make) noexcept;
-
-/// Gives the parameters of a node to `give(Params const&)`.
+// As add_node(), get_params() and set_params().
+template <class Make>
+cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                cudaGraphEdgeData const* data, std::size_t count, Make const& make) noexcept {
+  return call([&] { return add_node(out, graph, dependencies, data, count, make); });
+}
 template <class Params, class Give>
-cudaError_t get_params(cudaGraphNode_t handle, void const* out, Give const& give) noexcept {
-  return call([&]() -> cudaError_t {
-    tracing::internal::MutexLock const lock(graphs_mutex);
-    Params const* const params = find_params<Params>(handle);
-    if (params == nullptr || out == nullptr) return cudaErrorInvalidValue;
-    give(*params);
-    return cudaSuccess;
-  });
+cudaError_t get(cudaGraphNode_t node, void const* out, Give const& give) noexcept {
+  return call([&] { return get_params<Params>(node, out, give); });
 }
-
-/// Exchanges the parameters of a node for those of the same kind. Kernels keep their attributes, and nodes their
-/// memory.
-inline cudaError_t exchange(NodeParams& old, NodeParams& params) {
-  if (old.index() != params.index() || std::holds_alternative<AllocNode>(old) || std::holds_alternative<FreeNode>(old))
-    return cudaErrorInvalidValue;
-  if (auto* const kernel = std::get_if<KernelNode>(&params)) kernel->attributes = std::get<KernelNode>(old).attributes;
-  std::swap(old, params);
-  return cudaSuccess;
-}
-
-/// The node gets what `make(NodeParams&)` makes.
 template <class Make>
-cudaError_t set_params(cudaGraphNode_t handle, Make const& make) noexcept {
-  return call([&]() -> cudaError_t {
-    auto const node = find_node(handle);
-    NodeParams params;
-    if (node == nullptr) return cudaErrorInvalidValue;
-    if (cudaError_t const error = make(params); error != cudaSuccess) return error;
-    tracing::internal::MutexLock const lock(graphs_mutex);
-    cudaError_t const error = exchange(node->params, params);
-    own_child(node->params);
-    return error;
-  });
+cudaError_t set(cudaGraphNode_t node, Make const& make) noexcept {
+  return call([&] { return set_params(node, make); });
 }
-
-/// The same in an executable graph, for its later launches.
 template <class Make>
-cudaError_t set_params(cudaGraphExec_t handle, cudaGraphNode_t node, Make const& make) noexcept {
-  return call([&]() -> cudaError_t {
-    auto const exec = find_exec(handle);
-    NodeParams params;
-    if (exec == nullptr) return cudaErrorInvalidValue;
-    if (cudaError_t const error = make(params); error != cudaSuccess) return error;
-    return exec->change_node(node, [&](Node& its) { return exchange(its.params, params); });
-  });
+cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, Make const& make) noexcept {
+  return call([&] { return set_params(exec, node, make); });
 }
 
-// Nodes of what the calls take besides the structures of graph_nodes.h.
+// Make nodes from what the runtime's calls take, beside the structures of graph_nodes.h. Each checks what it is given.
 
-/// Of a copy of the graph, or of the graph itself if it moves into the node.
+/// Makes a node that launches a registered kernel.
+cudaError_t make_node(cudaKernelNodeParams const* params, NodeParams& node);
+/// Makes a node with a copy of the graph, or with the graph itself if it moves into the node.
 cudaError_t make_child_node(cudaGraph_t graph, bool moves, NodeParams& node);
 cudaError_t make_alloc_node(std::size_t bytes, NodeParams& node);
 cudaError_t make_free_node(void const* memory, NodeParams& node);
@@ -80,13 +44,13 @@ cudaError_t make_event_node(cudaEvent_t event, NodeParams& node) {
   return cpu::Device::get()->events.find(event) == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess;
 }
 
-/// A function that makes a node of parameters as the calls take them.
+/// Returns a function that makes a node from a structure of a call.
 template <class Params>
 auto from(Params const* params) {
   return [params](NodeParams& node) { return make_node(params, node); };
 }
 
-// Functions that make a node of a linear copy, of memory or of a variable of the device.
+// Return functions that make a node of a linear copy, between memory or with a variable of the device.
 inline auto from_copy(void* to, void const* from_memory, std::size_t bytes, cudaMemcpyKind kind) {
   return [=](NodeParams& node) {
     MemcpyNode const copy = linear_copy(to, from_memory, bytes, kind);

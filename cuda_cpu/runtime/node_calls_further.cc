@@ -1,5 +1,5 @@
 // Graph management: empty nodes, graphs within graphs, events, and nodes that allocate and free memory.
-#include "cuda_cpu/runtime/graph_memory.h"
+#include "cuda_cpu/graph/graph_memory.h"
 #include "cuda_cpu/runtime/node_calls.h"
 
 using namespace cuda_cpu::runtime;
@@ -33,7 +33,7 @@ cudaError_t make_child_node(cudaGraph_t handle, bool moves, NodeParams& node) {
     return refuse(cudaErrorNotSupported,
                   "a graph with nodes that allocate or free memory has to move into the graph that it becomes "
                   "part of: cudaGraphChildGraphOwnershipMove");
-  node = ChildNode{moves ? graph : owned(graph->clone())};  // one that moves stays the program's if the call fails
+  node = ChildNode{moves ? graph : owned(graph->clone())};  // a graph that moves stays the program's if the call fails
   return cudaSuccess;
 }
 
@@ -58,7 +58,7 @@ extern "C" {
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                   std::size_t count) {
-  return add_node(node, graph, dependencies, nullptr, count, [](NodeParams& its) {
+  return add(node, graph, dependencies, nullptr, count, [](NodeParams& its) {
     its = EmptyNode{};
     return cudaSuccess;
   });
@@ -66,11 +66,11 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, cuda
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                        std::size_t count, cudaGraph_t child) {
-  return add_node(node, graph, dependencies, nullptr, count,
-                  [=](NodeParams& its) { return make_child_node(child, false, its); });
+  return add(node, graph, dependencies, nullptr, count,
+             [=](NodeParams& its) { return make_child_node(child, false, its); });
 }
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  return get_params<ChildNode>(node, graph, [&](ChildNode const& its) { *graph = its.graph->handle; });
+  return get<ChildNode>(node, graph, [&](ChildNode const& its) { *graph = its.graph->handle; });
 }
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGraph_t graph) {
   return call([&]() -> cudaError_t {
@@ -91,37 +91,37 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t handle, cudaGra
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                         std::size_t count, cudaEvent_t event) {
-  return add_node(node, graph, dependencies, nullptr, count, from_event<EventRecordNode>(event));
+  return add(node, graph, dependencies, nullptr, count, from_event<EventRecordNode>(event));
 }
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return get_params<EventRecordNode>(node, event, [&](EventRecordNode const& its) { *event = its.event; });
+  return get<EventRecordNode>(node, event, [&](EventRecordNode const& its) { *event = its.event; });
 }
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set_params(node, from_event<EventRecordNode>(event));
+  return set(node, from_event<EventRecordNode>(event));
 }
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
-  return set_params(exec, node, from_event<EventRecordNode>(event));
+  return set(exec, node, from_event<EventRecordNode>(event));
 }
 
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                       std::size_t count, cudaEvent_t event) {
-  return add_node(node, graph, dependencies, nullptr, count, from_event<EventWaitNode>(event));
+  return add(node, graph, dependencies, nullptr, count, from_event<EventWaitNode>(event));
 }
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return get_params<EventWaitNode>(node, event, [&](EventWaitNode const& its) { *event = its.event; });
+  return get<EventWaitNode>(node, event, [&](EventWaitNode const& its) { *event = its.event; });
 }
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set_params(node, from_event<EventWaitNode>(event));
+  return set(node, from_event<EventWaitNode>(event));
 }
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
-  return set_params(exec, node, from_event<EventWaitNode>(event));
+  return set(exec, node, from_event<EventWaitNode>(event));
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                      std::size_t count, cudaMemAllocNodeParams* params) {
   if (params == nullptr) return finish(cudaErrorInvalidValue);
-  cudaError_t const error = add_node(node, graph, dependencies, nullptr, count,
-                                     [=](NodeParams& its) { return make_alloc_node(params->bytesize, its); });
+  cudaError_t const error = add(node, graph, dependencies, nullptr, count,
+                                [=](NodeParams& its) { return make_alloc_node(params->bytesize, its); });
   cudaMemAllocNodeParams added{};
   if (error != cudaSuccess) return error;
   cudaGraphMemAllocNodeGetParams(*node, &added);
@@ -129,16 +129,15 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, c
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* params) {
-  return get_params<AllocNode>(node, params, [&](AllocNode const& its) { *params = params_of(*its.allocation); });
+  return get<AllocNode>(node, params, [&](AllocNode const& its) { *params = params_of(*its.allocation); });
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                     std::size_t count, void* memory) {
-  return add_node(node, graph, dependencies, nullptr, count,
-                  [=](NodeParams& its) { return make_free_node(memory, its); });
+  return add(node, graph, dependencies, nullptr, count, [=](NodeParams& its) { return make_free_node(memory, its); });
 }
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* out) {
-  return get_params<FreeNode>(node, out, [&](FreeNode const& its) {
+  return get<FreeNode>(node, out, [&](FreeNode const& its) {
     *static_cast<void**>(out) = reinterpret_cast<void*>(its.allocation->address);
   });
 }

@@ -1,7 +1,7 @@
 // Graph management: nodes of any kind by one structure, and the attributes of kernels.
 #include <fmt/format.h>
 
-#include "cuda_cpu/runtime/launch.h"
+#include "cuda_cpu/process/launch_attributes.h"
 #include "cuda_cpu/runtime/node_calls.h"
 
 using namespace cuda_cpu::runtime;
@@ -18,8 +18,7 @@ cudaError_t make_any(cudaGraphNodeParams const* params, NodeParams& node) {
                                         its.sharedMemBytes, its.kernelParams, its.extra};
       return make_node(&kernel, node);
     }
-    case cudaGraphNodeTypeMemcpy:
-      return make_node(&params->memcpy.copyParams, node);
+    case cudaGraphNodeTypeMemcpy: return make_node(&params->memcpy.copyParams, node);
     case cudaGraphNodeTypeMemset: {
       auto const& its = params->memset;
       cudaMemsetParams const fill{its.dst, its.pitch, its.value, its.elementSize, its.width, its.height};
@@ -31,25 +30,17 @@ cudaError_t make_any(cudaGraphNodeParams const* params, NodeParams& node) {
     }
     case cudaGraphNodeTypeGraph:
       return make_child_node(params->graph.graph, params->graph.ownership == cudaGraphChildGraphOwnershipMove, node);
-    case cudaGraphNodeTypeEmpty:
-      node = EmptyNode{};
-      return cudaSuccess;
-    case cudaGraphNodeTypeWaitEvent:
-      return make_event_node<EventWaitNode>(params->eventWait.event, node);
-    case cudaGraphNodeTypeEventRecord:
-      return make_event_node<EventRecordNode>(params->eventRecord.event, node);
-    case cudaGraphNodeTypeMemAlloc:
-      return make_alloc_node(params->alloc.bytesize, node);
-    case cudaGraphNodeTypeMemFree:
-      return make_free_node(params->free.dptr, node);
-    case cudaGraphNodeTypeConditional:
-      return refuse(cudaErrorNotSupported, "graphs have no conditional nodes here");
+    case cudaGraphNodeTypeEmpty: node = EmptyNode{}; return cudaSuccess;
+    case cudaGraphNodeTypeWaitEvent: return make_event_node<EventWaitNode>(params->eventWait.event, node);
+    case cudaGraphNodeTypeEventRecord: return make_event_node<EventRecordNode>(params->eventRecord.event, node);
+    case cudaGraphNodeTypeMemAlloc: return make_alloc_node(params->alloc.bytesize, node);
+    case cudaGraphNodeTypeMemFree: return make_free_node(params->free.dptr, node);
+    case cudaGraphNodeTypeConditional: return refuse(cudaErrorNotSupported, "graphs have no conditional nodes here");
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
       return refuse(cudaErrorNotSupported,
                     "a node for external semaphores is not supported: there is no memory of other APIs");
-    case cudaGraphNodeTypeCount:
-      break;
+    case cudaGraphNodeTypeCount: break;
   }
   return refuse(cudaErrorInvalidValue, fmt::format("there is no node of type {}", static_cast<int>(params->type)));
 }
@@ -76,7 +67,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraph
                              cudaGraphEdgeData const* data, std::size_t count, cudaGraphNodeParams* params) {
   if (would_contain_itself(graph, params))
     return finish(refuse(cudaErrorInvalidValue, "a graph cannot move into itself"));
-  cudaError_t const error = add_node(node, graph, dependencies, data, count, from_any(params));
+  cudaError_t const error = add(node, graph, dependencies, data, count, from_any(params));
   if (error != cudaSuccess || params->type != cudaGraphNodeTypeMemAlloc) return error;
   cudaMemAllocNodeParams added{};
   cudaError_t const result = cudaGraphMemAllocNodeGetParams(*node, &added);
@@ -84,12 +75,12 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraph
   return result;
 }
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
-  return set_params(node, from_any(params));
+  return set(node, from_any(params));
 }
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodeParams* params) {
   if (params != nullptr && params->type == cudaGraphNodeTypeGraph)
     return cudaGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
-  return set_params(exec, node, from_any(params));
+  return set(exec, node, from_any(params));
 }
 
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
@@ -109,7 +100,7 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
 
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
                                             cudaLaunchAttributeValue* value) {
-  return get_params<KernelNode>(node, value, [&](KernelNode const& its) {
+  return get<KernelNode>(node, value, [&](KernelNode const& its) {
     auto const found = its.attributes.find(attribute);
     *value = found == its.attributes.end() ? cudaLaunchAttributeValue{} : found->second;
   });

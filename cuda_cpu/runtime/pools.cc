@@ -1,5 +1,5 @@
-// Memory pools. All of them allocate from the memory of the device and reserve nothing; what else a program sets is
-// kept and given back.
+// Memory pools. All allocate from the memory of the device and reserve nothing. Other settings of a program are kept
+// and given back.
 #define TRACE_TARGET "tracing::cuda"
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/tracing.h"
@@ -23,7 +23,7 @@ using cuda_cpu::cpu::PoolUse;
 
 struct Pool {
   std::uint64_t max_bytes = UINT64_MAX;
-  // Those that are not zero.
+  // Attributes that are not zero.
   std::map<cudaMemPoolAttr, cuuint64_t> attributes{{cudaMemPoolReuseFollowEventDependencies, 1},
                                                    {cudaMemPoolReuseAllowOpportunistic, 1},
                                                    {cudaMemPoolReuseAllowInternalDependencies, 1}};
@@ -39,8 +39,10 @@ struct Pools {
   cudaMemPool_t add(std::size_t max_bytes) TRACING_REQUIRES(mutex) {
     auto const pool = reinterpret_cast<cudaMemPool_t>(next);
     next += 16;
-    if (max_bytes != 0) pools[pool].max_bytes = max_bytes;
-    else pools[pool] = {};
+    if (max_bytes != 0)
+      pools[pool].max_bytes = max_bytes;
+    else
+      pools[pool] = {};
     return pool;
   }
   cudaMemPool_t the_default() TRACING_REQUIRES(mutex) {
@@ -56,8 +58,8 @@ Pools& pools() {
 
 bool is_wide(cudaMemPoolAttr attribute) noexcept { return attribute >= cudaMemPoolAttrReleaseThreshold; }
 
-// Null for an attribute that is not a high mark.
-std::uint64_t PoolUse::* high_mark(cudaMemPoolAttr attribute) noexcept {
+// Returns null for an attribute that is not a high mark.
+std::uint64_t PoolUse::*high_mark(cudaMemPoolAttr attribute) noexcept {
   if (attribute == cudaMemPoolAttrUsedMemHigh) return &PoolUse::used_high;
   return attribute == cudaMemPoolAttrReservedMemHigh ? &PoolUse::reserved_high : nullptr;
 }
@@ -124,7 +126,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* prope
   });
 }
 
-// What was allocated from it stays allocated.
+// Memory from the pool stays allocated.
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call([&] {
     TRACE_SPAN(trace, "mem_pool_destroy", tracing::kv("pool", static_cast<void const*>(pool)));
@@ -156,8 +158,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     PoolUse const use = cuda_cpu::cpu::pool_use(pool);
     auto const high = high_mark(attribute);
     auto const found = its.attributes.find(attribute);
-    cuuint64_t const number = high != nullptr ? use.*high
-                              : is_current(attribute) ? use.used
+    cuuint64_t const number = high != nullptr                 ? use.*high
+                              : is_current(attribute)         ? use.used
                               : found != its.attributes.end() ? found->second
                                                               : 0;
     std::memcpy(value, &number, is_wide(attribute) ? sizeof(cuuint64_t) : sizeof(int));

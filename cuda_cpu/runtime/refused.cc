@@ -1,5 +1,5 @@
 // Functions that programs can link and that are not supported: each returns cudaErrorNotSupported and says its name.
-// Without the toolkit's header, since their arguments do not matter.
+// Does not include the toolkit's header: the arguments do not matter, so all functions are defined without them.
 #include <string>
 
 namespace cuda_cpu::runtime {

@@ -1,5 +1,5 @@
-// Every function that is not supported says so. Without the toolkit's headers, as refused.cc, since none gets
-// arguments.
+// Every function that is not supported says so. Like refused.cc, this does not include the toolkit's headers, since the
+// functions get no arguments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
-// What code made by nvcc calls before main() and around launches. Signatures as in the toolkit's crt/host_runtime.h.
+// Functions that code made by nvcc calls before main() and around launches. Signatures as in the toolkit's
+// crt/host_runtime.h.
 #include <utility>
 
-#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using cuda_cpu::runtime::Binary;
@@ -20,7 +21,7 @@ void** __cudaRegisterFatBinary(void* wrapper) { return reinterpret_cast<void**>(
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 
-// By atexit(), and when a library is closed. The module stays loaded: kernels may still run.
+// Called by atexit(), and when a library is closed. The module stays loaded: kernels may still run.
 void __cudaUnregisterFatBinary(void** handle) { registry().remove(binary_of(handle)); }
 
 void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*,

@@ -6,8 +6,7 @@
 
 #include "cuda_cpu/runtime/runtime_test_support.h"
 
-namespace cuda_cpu::runtime {
-namespace {
+namespace cuda_cpu::runtime { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -21,11 +20,12 @@ TEST_P(FatBinary, RunsByItsPtx) {
   EXPECT_EQ(target.value(), 7);
 }
 
-// Compressed by LZ4, as nvcc 12 does; not compressed; for several architectures; for those above that of the device.
+// Fat binaries: compressed by LZ4, as nvcc 12 does; not compressed; for several architectures; for architectures above
+// the device's.
 INSTANTIATE_TEST_SUITE_P(OfNvcc, FatBinary, ::testing::Values("default", "lz4", "plain", "several", "all_major"),
                          [](auto const& test) { return std::string(test.param); });
 
-TEST(Registration, OfMachineCodeAloneSaysWhichOptionAddsPtx) {
+TEST(Registration, SaysWhichOptionAddsPtxToMachineCode) {
   UnitWithStore const unit("machine_code");
   DeviceInt const target;
   ::testing::internal::CaptureStderr();
@@ -49,7 +49,7 @@ TEST(Registration, UnitsHaveKernelsOfOneName) {
   EXPECT_EQ(target.value(), 7);
 }
 
-// As the kernel of an inline function is.
+// An inline kernel is registered like this.
 TEST(Registration, OneKernelMayBeRegisteredByTwoUnits) {
   UnitWithStore const first;
   {
@@ -154,5 +154,4 @@ TEST(Registration, AKernelCanBeUsedAgainAfterTheDeviceWasReset) {
   EXPECT_EQ(target.value(), 7);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::runtime
+}}  // namespace cuda_cpu::runtime

@@ -1,5 +1,5 @@
-// What programs on the stand-in for the runtime library wait for: launches, and modules that are loaded. Each benchmark
-// runs in a process of its own, so that load_first is the first load.
+// Measures the calls of the runtime library's stand-in for which programs wait: launches, and loads of modules. Run
+// each benchmark in a process of its own, so that load_first is the first load.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
@@ -54,9 +54,7 @@ void runtime_load_first(benchmark::State& state) {
 }
 BENCHMARK(runtime_load_first)->Iterations(1);
 
-void runtime_load_further(benchmark::State& state) {
-  load(state, "matmul.75.ptx", "_Z6matmulIfLi16EEvPKT_S2_PS0_iii");
-}
+void runtime_load_further(benchmark::State& state) { load(state, "matmul.75.ptx", "_Z6matmulIfLi16EEvPKT_S2_PS0_iii"); }
 BENCHMARK(runtime_load_further);
 
 }  // namespace

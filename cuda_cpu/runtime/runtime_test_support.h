@@ -45,7 +45,7 @@ class Unit {
   Unit& operator=(Unit const&) = delete;
   ~Unit() { __cudaUnregisterFatBinary(handle_); }
 
-  /// Of `host_function` only the address counts.
+  /// Only the address of `host_function` counts.
   void add_kernel(char const& host_function, char const* name) {
     __cudaRegisterFunction(handle_, &host_function, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
   }
@@ -71,7 +71,7 @@ class UnitWithStore : public Unit {
     add_kernel(host_function, "store");
   }
 
-  /// As store<<<grid, block, 0, stream>>>(to).
+  /// Launches as store<<<grid, block, 0, stream>>>(to) does.
   cudaError_t launch(int* to, cudaStream_t stream = nullptr, dim3 grid = 1, dim3 block = 1) const {
     cudaKernel_t kernel = nullptr;
     __cudaPushCallConfiguration(grid, block, 0, stream);
@@ -87,7 +87,7 @@ class UnitWithStore : public Unit {
   char const host_function = 0;
 };
 
-/// An int of the device.
+/// An int in memory of the device.
 class DeviceInt {
  public:
   DeviceInt() {

@@ -1,6 +1,6 @@
-// Stream management: capture, as defined in capture.h.
+// Stream management: capture, which graph/capture.h describes.
 #define TRACE_TARGET "tracing::cuda"
-#include "cuda_cpu/runtime/capture.h"
+#include "cuda_cpu/graph/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/tracing.h"
 
@@ -10,12 +10,9 @@ namespace {
 
 char const* name_of(cudaStreamCaptureMode mode) noexcept {
   switch (mode) {
-    case cudaStreamCaptureModeGlobal:
-      return "global";
-    case cudaStreamCaptureModeThreadLocal:
-      return "thread_local";
-    case cudaStreamCaptureModeRelaxed:
-      return "relaxed";
+    case cudaStreamCaptureModeGlobal: return "global";
+    case cudaStreamCaptureModeThreadLocal: return "thread_local";
+    case cudaStreamCaptureModeRelaxed: return "relaxed";
   }
   return "unknown";
 }
@@ -45,10 +42,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                           cudaGraphEdgeData const* data, std::size_t count,
                                           cudaStreamCaptureMode mode) {
-  return call([&] {
-    return graph == nullptr ? cudaErrorInvalidValue
-                            : begin(stream, mode, graph, dependencies, data, count);
-  });
+  return call(
+      [&] { return graph == nullptr ? cudaErrorInvalidValue : begin(stream, mode, graph, dependencies, data, count); });
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {

@@ -1,11 +1,11 @@
-// Streams: what they are, and callbacks.
+// Streams: their properties and attributes, and callbacks.
 #include <fmt/format.h>
 
 #include <map>
 #include <memory>
 
-#include "cuda_cpu/cpu/further_calls.h"
-#include "cuda_cpu/runtime/capture.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/graph/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/internal/mutex.h"
 
@@ -26,7 +26,7 @@ void CUDART_CB run(void* data) {
   callback->function(callback->stream, cudaSuccess, callback->data);
 }
 
-// Checks a stream by a call that does nothing else.
+// Runs `body` with the number of a stream, which exists.
 template <class Body>
 cudaError_t on_stream(cudaStream_t stream, Body const& body) noexcept {
   return call([&]() -> cudaError_t {
@@ -43,8 +43,8 @@ cudaError_t give(T* out, T value) noexcept {
   return cudaSuccess;
 }
 
-// Hints for the hardware, which have no effect. Streams are never of the same number, so what is set ends with the
-// process.
+// Hints for the hardware, which have no effect. Numbers of streams are never reused, so the hints are kept until the
+// process ends.
 struct SetAttributes {
   Mutex mutex;
   std::map<unsigned long long, std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue>> of_streams
@@ -99,7 +99,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID at
     if (!is_of_streams(attribute)) return refuse_attribute(attribute);
     MutexLock const lock(set_attributes().mutex);
     auto& its = set_attributes().of_streams[id][attribute] = *value;
-    if (attribute == cudaLaunchAttributePriority) its.priority = 0;  // the nearest that there is
+    if (attribute == cudaLaunchAttributePriority) its.priority = 0;  // the only priority
     return cudaSuccess;
   });
 }
@@ -123,7 +123,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   });
 }
 
-// Called even if the context is lost, unlike a host function; here it then is not called.
+// CUDA calls the function even after the context is lost, unlike a host function. Here it is not called then.
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned flags) {
   return call([&]() -> cudaError_t {
     if (function == nullptr || flags != 0) return cudaErrorInvalidValue;

@@ -9,7 +9,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return call([&] { return driver().stream_create(stream, flags); });
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
-// All streams have the same priority, the only one that cudaDeviceGetStreamPriorityRange() gives.
+// All streams have one priority: cudaDeviceGetStreamPriorityRange() gives no other.
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
   return cudaStreamCreateWithFlags(stream, flags);
 }

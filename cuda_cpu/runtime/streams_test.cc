@@ -1,5 +1,5 @@
-// Of streams and events what CUDA leaves undefined or what takes a function of per-thread streams; programs/streams.cu
-// has the rest.
+// Streams and events where CUDA leaves the result undefined, and the functions for streams of threads. Other tests of
+// streams are in programs/streams.cu.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,8 +13,7 @@ cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream);
 cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream);
 }
 
-namespace cuda_cpu::runtime {
-namespace {
+namespace cuda_cpu::runtime { namespace {
 
 void CUDART_CB wait_for(void* flag) {
   while (!static_cast<std::atomic<bool>*>(flag)->load()) std::this_thread::yield();
@@ -33,7 +32,7 @@ TEST(RuntimeStreams, AreInvalidOnceDestroyed) {
   EXPECT_EQ(target.value(), 0);
 }
 
-TEST(RuntimeStreams, OfAThreadAreNotTheDefaultStream) {
+TEST(RuntimeStreams, DefaultStreamOfAThreadIsItsOwn) {
   std::atomic<bool> is_open{false};
   ASSERT_EQ(cudaLaunchHostFunc_ptsz(nullptr, wait_for, &is_open), cudaSuccess);
   EXPECT_EQ(cudaStreamQuery_ptsz(nullptr), cudaErrorNotReady);
@@ -81,7 +80,7 @@ TEST(RuntimeStreams, KeepTheAttributesThatAreSet) {
   EXPECT_EQ(cudaStreamDestroy(second), cudaSuccess);
 }
 
-TEST(RuntimeEvents, ThatWereNeverRecordedAreComplete) {
+TEST(RuntimeEvents, AreCompleteBeforeTheFirstRecording) {
   cudaEvent_t event = nullptr;
   ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
   EXPECT_EQ(cudaEventQuery(event), cudaSuccess);
@@ -111,5 +110,4 @@ TEST(RuntimeEvents, AreNotReadyWhileTheirStreamIsBusy) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-}  // namespace
-}  // namespace cuda_cpu::runtime
+}}  // namespace cuda_cpu::runtime

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/tracing.h"
 

@@ -1,20 +1,19 @@
-#include "cuda_cpu/runtime/user_objects.h"
+#include "cuda_cpu/graph/user_objects.h"
 
 #include <map>
 #include <memory>
 
-#include "cuda_cpu/runtime/graph.h"
+#include "cuda_cpu/graph/graph.h"
 #include "cuda_cpu/runtime/runtime.h"
 
-namespace cuda_cpu::runtime {
-namespace {
+namespace cuda_cpu::runtime { namespace {
 
 using tracing::internal::MutexLock;
 
 struct References {
   std::weak_ptr<UserObject> object;
   std::shared_ptr<UserObject> held;  // while the program has references
-  unsigned count = 0;                // of those
+  unsigned count = 0;                // references of the program
 };
 
 struct UserObjects {
@@ -27,20 +26,20 @@ UserObjects& user_objects() TRACING_REQUIRES(graphs_mutex) {
   return its;
 }
 
-// Null if there is no such object, or no reference to it any more.
+// Returns null if the object does not exist, or nothing refers to it any more.
 References* find_object(cudaUserObject_t handle) TRACING_REQUIRES(graphs_mutex) {
   auto const found = user_objects().all.find(handle);
   return found == user_objects().all.end() || found->second.object.expired() ? nullptr : &found->second;
 }
 
-// Returns what the caller drops without the lock. REQUIRES: count <= its.count.
+// Drops references of the program. Returns the object after the last, for the caller to drop without the lock.
+// REQUIRES: count <= its.count.
 std::shared_ptr<UserObject> drop(References& its, unsigned count) {
   its.count -= count;
   return its.count == 0 ? std::move(its.held) : nullptr;
 }
 
-}  // namespace
-}  // namespace cuda_cpu::runtime
+}}  // namespace cuda_cpu::runtime
 
 using namespace cuda_cpu::runtime;
 using tracing::internal::MutexLock;

@@ -1,12 +1,12 @@
-// The cost of launching an empty kernel on the CPU backend: with the driver's own call, through a Driver that records
+// Measures the launch of an empty kernel on the CPU backend: with the driver's own call, through a Driver that records
 // nothing, with spans captured in a ring, with the end of launches printed, and with spans printed. Kernels run on
 // another thread, and every hundredth launch waits for them.
 #include <memory>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "tracing_core/benchmarks/support.h"
-#include "tracing_core/record/record_layer.h"
 #include "tracing_core/cuda/driver.h"
+#include "tracing_core/record/ring/record_layer.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// The kernels that the tests launch.
+// Declares the kernels that the tests launch.
 #pragma once
 
 #include "cuda_tests/runtime/kernel.h"
@@ -18,9 +18,9 @@ Kernel scan_kernel(unsigned threads = 256);
 Kernel histogram_kernel();
 Kernel transpose_kernel();
 Kernel softmax_kernel(unsigned threads = 128);
-/// Like CubeCL's: blocks of 16 x 16 threads, lines of 16 half-precision values.
+/// The identity as CubeCL has it: blocks of 16 x 16 threads, lines of 16 half-precision values.
 Kernel identity_kernel();
-/// A kernel of faults.cu by name.
+/// Returns a kernel of faults.cu by name.
 Kernel faults_kernel(char const* entry, unsigned threads = 1);
 
 }  // namespace cuda_tests

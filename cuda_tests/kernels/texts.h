@@ -1,4 +1,4 @@
-// The sources of the kernels, for compilation with NVRTC.
+// Declares the sources of the kernels, for compilation with NVRTC.
 #pragma once
 
 #include <string_view>

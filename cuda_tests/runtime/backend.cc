@@ -19,7 +19,7 @@ tracing::cuda::NvrtcLibrary const& nvrtc() {
   return library;
 }
 
-// The folder of the toolkit's headers from the environment, or else from the build.
+// Returns the folder of the toolkit's headers: from the environment if it names one, otherwise from the build.
 std::vector<std::string> toolkit_headers() {
   for (char const* const variable : {"CUDA_PATH", "CUDA_HOME"}) {
     char const* const root = std::getenv(variable);
@@ -28,7 +28,7 @@ std::vector<std::string> toolkit_headers() {
   return {CUDA_TESTS_TOOLKIT_INCLUDE};
 }
 
-// Such as `sm_90`.
+// Returns the architecture of the device, such as `sm_90`.
 std::string architecture_of(tracing::cuda::DriverApi const& api) {
   int major = 0;
   int minor = 0;
@@ -37,7 +37,7 @@ std::string architecture_of(tracing::cuda::DriverApi const& api) {
   return "sm_" + std::to_string(major * 10 + minor);
 }
 
-// `arch`: such as `sm_90` or `compute_75`.
+// Returns true if NVRTC knows `arch`, such as `sm_90` or `compute_75`.
 bool knows(tracing::cuda::NvrtcApi const& api, std::string_view arch) {
   int count = 0;
   if (api.get_num_supported_archs(&count) != NVRTC_SUCCESS || count <= 0) return false;
@@ -55,8 +55,7 @@ Backend::Backend(std::string_view name, tracing::cuda::DriverApi const& api, tra
   if (code != CUDA_SUCCESS)
     throw std::runtime_error("cannot open the device: " + tracing::cuda::error_text(code, &api));
   arch_ = name == "cpu" ? "compute_75" : architecture_of(api);
-  // Without embedded kernels NVRTC is used in any case: most kernels include nothing, and its errors explain what is
-  // missing.
+  // Without embedded kernels use NVRTC in any case: most kernels include nothing, and its errors explain the cause.
   compiles_ =
       nvrtc_api.compile_program != nullptr && (!has_machine_code || can_compile(nvrtc_api, arch_, include_folders_));
 }
@@ -73,7 +72,8 @@ bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch,
 Backend* Backend::cpu(std::string& why) {
   why = nvrtc().explanation;
   if (!nvrtc()) return nullptr;
-  static auto* const backend = new Backend("cpu", cuda_cpu::cpu_driver_api(), cuda_cpu::cpu_driver_options(), nvrtc().api, false);
+  static auto* const backend =
+      new Backend("cpu", cuda_cpu::cpu_driver_api(), cuda_cpu::cpu_driver_options(), nvrtc().api, false);
   return backend;
 }
 

@@ -1,4 +1,4 @@
-// Backend: a device that runs kernels, a GPU or the CPU.
+// Backend is a device that runs kernels, a GPU or the CPU.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,25 @@
 
 namespace cuda_tests {
 
-/// A driver with an open device, and a compiler for it. One of each kind in a process, created on first use.
+/// A driver with an open device, and a compiler for it. A process has at most one backend of each kind, created on
+/// first use.
 class Backend {
  public:
-  /// The executor of PTX. Null if NVRTC is missing; then `why` explains it.
+  /// Returns the executor of PTX. Returns null if NVRTC is missing; then `why` explains it.
   static Backend* cpu(std::string& why);
-  /// The first GPU. Null if there is none, or if the program has neither NVRTC nor embedded kernels; then `why`
-  /// explains it.
+  /// Returns the first GPU. Returns null if the machine has no GPU, or if the program has neither NVRTC nor embedded
+  /// kernels; then `why` explains it.
   static Backend* cuda(std::string& why);
 
   std::string_view name() const noexcept { return name_; }
   tracing::cuda::Driver& driver() noexcept { return driver_; }
-  /// True if kernels are compiled with NVRTC; otherwise they are embedded in the program as machine code.
+  /// Returns true if kernels are compiled with NVRTC; otherwise they are embedded in the program as machine code.
   bool compiles() const noexcept { return compiles_; }
   tracing::cuda::CompileCache& compiler() noexcept { return compiler_; }
-  /// The target of compilations: `compute_75` for the CPU, the architecture of the device, such as `sm_90`, for a GPU.
+  /// Returns the target of compilations: `compute_75` for the CPU, the architecture of the device, such as `sm_90`, for
+  /// a GPU.
   std::string const& arch() const noexcept { return arch_; }
-  /// The folders of the headers that kernels include.
+  /// Returns the folders of the headers that kernels include.
   std::vector<std::string> const& include_folders() const noexcept { return include_folders_; }
 
  private:
@@ -43,8 +45,8 @@ class Backend {
   std::vector<std::string> include_folders_;
 };
 
-/// True if NVRTC can compile all kernels: it is available, knows the architecture, and one of the folders has the
-/// headers that kernels include.
+/// Returns true if NVRTC can compile all kernels: it is available, knows the architecture, and one of the folders has
+/// the headers that kernels include.
 bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch,
                  std::vector<std::string> const& include_folders);
 

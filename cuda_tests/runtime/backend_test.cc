@@ -1,4 +1,4 @@
-// When kernels are compiled, and the keys of compiled kernels.
+// Tests when kernels are compiled, and the keys of compiled kernels.
 #include "cuda_tests/runtime/backend.h"
 
 #include <gtest/gtest.h>
@@ -8,10 +8,9 @@
 
 #include "cuda_tests/kernels/kernels.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
-// A fake that supports sm_75 and sm_90.
+// Returns a fake that supports sm_75 and sm_90.
 tracing::cuda::NvrtcApi nvrtc() {
   tracing::cuda::NvrtcApi api;
   api.compile_program = [](nvrtcProgram, int, char const* const*) { return NVRTC_SUCCESS; };
@@ -65,5 +64,4 @@ TEST(KernelKey, DependsOnTheSource) {
   EXPECT_NE(key_of(one, ExecutionMode::Checked), key_of(other, ExecutionMode::Checked));
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -1,4 +1,4 @@
-// Client: the interface of a program to a device.
+// Client is the interface of a program to a device.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Client {
  public:
   explicit Client(Backend& backend) : server_(std::make_shared<Server>(backend)) {}
 
-  /// A client for another stream of the device.
+  /// Returns a client for another stream of the device.
   Client on_stream(StreamId stream) const {
     Client other = *this;
     other.stream_ = stream;
@@ -26,7 +26,7 @@ class Client {
   }
   StreamId stream() const noexcept { return stream_; }
 
-  /// Uninitialised memory.
+  /// Allocates uninitialised memory.
   Handle empty(std::size_t bytes) const { return server_->empty(stream_, bytes); }
   template <class T>
   Handle create(std::vector<T> const& values) const {
@@ -45,10 +45,10 @@ class Client {
   /// Launches `count` blocks; returns before they end.
   void launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode = ExecutionMode::Unchecked, unsigned shared_bytes = 0) const;
-  /// Copies the memory to memory of the other client's stream: on the device if it is the same one, and then without
-  /// waiting; otherwise by change_client_sync().
+  /// Copies the memory to memory of the other client's stream. If both clients have one device, copies on the device
+  /// without waiting; otherwise by change_client_sync().
   Handle to_client(Handle const& handle, Client const& other, FloatKind dtype) const;
-  /// The same for a tensor. Throws Error if the size of the memory differs.
+  /// As to_client(), for a tensor. Throws Error if the size of the memory differs.
   Handle to_client_tensor(Handle const& handle, Shape const& shape, Client const& other, FloatKind dtype) const;
   /// Copies through memory of the host, between any two clients. Waits for this stream.
   Handle change_client_sync(Handle const& handle, Shape const& shape, std::size_t elem_size, Client const& other) const;

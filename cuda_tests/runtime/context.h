@@ -1,4 +1,4 @@
-// Context: the compiled and loaded kernels.
+// Context holds the compiled and loaded kernels.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct LoadedKernel {
   CUfunction function = nullptr;
 };
 
-/// Thread-compatible.
+/// Compiles and loads kernels. Thread-compatible.
 class Context {
  public:
   explicit Context(Backend& backend) : backend_(backend) {}
@@ -24,7 +24,7 @@ class Context {
   Context& operator=(Context const&) = delete;
   ~Context();
 
-  /// The kernel, which is compiled and loaded on first use. Throws tracing::cuda::CompileError and Error.
+  /// Returns the kernel, which is compiled and loaded on first use. Throws tracing::cuda::CompileError and Error.
   CUfunction function(Kernel const& kernel, ExecutionMode mode);
 
  private:

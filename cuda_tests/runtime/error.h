@@ -1,4 +1,4 @@
-// Error: the exception of the runtime.
+// Declares Error, the exception of the runtime.
 #pragma once
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// integrate(): what to compile for a kernel.
+// Declares integrate(), which says what to compile for a kernel.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace cuda_tests {
 
-/// What a kernel is compiled for. The block and the mode change nothing in the source of these kernels, unlike in
-/// CubeCL, which generates it.
+/// The settings that a kernel is compiled with. The block and the mode do not change the source of these kernels.
+/// CubeCL, unlike this runtime, generates the source from them.
 struct KernelSettings {
   CubeDim cube_dim;
   ExecutionMode mode = ExecutionMode::Checked;

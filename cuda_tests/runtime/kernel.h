@@ -1,4 +1,4 @@
-// Kernel: a kernel to launch, and KernelId, which identifies its compiled variants.
+// Declares Kernel, a kernel to launch, and KernelId, which identifies its compiled variants.
 #pragma once
 
 #include <cstddef>
@@ -89,9 +89,9 @@ struct Kernel {
   std::vector<std::string> options{};  ///< for the compiler
 };
 
-/// The key of a compiled kernel.
+/// Returns the key of a compiled kernel.
 std::string key_of(Kernel const& kernel, ExecutionMode mode);
-/// The id over several lines.
+/// Returns the id as text over several lines.
 std::string pretty_text(KernelId const& id);
 
 }  // namespace cuda_tests

@@ -1,4 +1,4 @@
-// Spans have the target of MemoryManager unless they name that of a pool.
+// Spans have the target of MemoryManager unless they name the target of a pool.
 #define TRACE_TARGET "cuda_tests::memory_management::memory_manage"
 #include "cuda_tests/runtime/memory_manager.h"
 

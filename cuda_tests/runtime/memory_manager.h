@@ -1,4 +1,4 @@
-// MemoryManager: allocates memory for one stream; its pools, SlicedPool and ExclusivePool.
+// MemoryManager allocates memory for one stream, from its pools SlicedPool and ExclusivePool.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cuda_tests {
 
-/// A part of a page. In use as long as it has owners other than the pool.
+/// A part of a page. It is in use as long as it has owners other than the pool.
 struct Slice {
   CUdeviceptr address = 0;
   std::size_t offset = 0;  ///< in its page
@@ -27,7 +27,7 @@ class MemoryPage {
 
   MemoryPage(StorageId id, CUdeviceptr address, std::size_t bytes) : id_(id), address_(address), bytes_(bytes) {}
 
-  /// Null if no gap is large enough.
+  /// Returns null if no gap is large enough.
   SliceHandle try_reserve(std::size_t size);
   /// Removes unused slices, which merges gaps.
   void coalesce();
@@ -39,7 +39,7 @@ class MemoryPage {
   StorageId id_;
   CUdeviceptr address_;
   std::size_t bytes_;
-  std::list<SliceHandle> slices_;  // by offset
+  std::list<SliceHandle> slices_;  // ordered by offset
 };
 
 /// Slices of pages of a fixed size, for allocations up to that size.
@@ -52,7 +52,7 @@ class SlicedPool {
   SliceHandle try_reserve(std::size_t size);
   /// Allocates from a new page. `mapping`: other processes may map the memory; only recorded.
   CUresult alloc(std::size_t size, bool mapping, SliceHandle& slice);
-  /// Frees unused pages: all if `is_explicit`, otherwise those that have not been used for a while.
+  /// Frees unused pages: all of them if `is_explicit`, otherwise the pages that have not been used for a while.
   void cleanup(std::uint64_t alloc_nr, bool is_explicit);
 
  private:
@@ -86,7 +86,8 @@ class ExclusivePool {
   std::vector<Page> pages_;
 };
 
-/// Released memory may be reused at once, because the operations of a stream are executed in order. Thread-compatible.
+/// Allocates memory for a stream. Released memory may be reused at once, because the operations of a stream are
+/// executed in order. Thread-compatible.
 class MemoryManager {
  public:
   static constexpr std::size_t kPageBytes = std::size_t{1} << 20;

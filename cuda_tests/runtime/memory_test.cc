@@ -9,8 +9,7 @@
 #include "cuda_tests/runtime/memory_manager.h"
 #include "tests/support/recording_subscriber.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 std::size_t allocated = 0;
 std::size_t freed = 0;
@@ -138,5 +137,4 @@ TEST_F(Memory, ReturnsTheErrorOfTheDriver) {
   EXPECT_EQ(slice, nullptr);
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -77,7 +77,7 @@ void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vec
   auto const owners = wait_for_owners(own, arguments);
 
   std::vector<CUdeviceptr> addresses;
-  addresses.reserve(arguments.size());  // params points to its elements
+  addresses.reserve(arguments.size());  // so that params can point to the elements
   std::vector<void*> params;
   for (Argument const& argument : arguments) {
     if (auto const* const handle = std::get_if<Handle>(&argument)) {

@@ -1,4 +1,4 @@
-// Server: executes the requests of all clients of one device.
+// Server executes the requests of all clients of one device.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace cuda_tests {
 /// An argument of a kernel: memory or a number.
 using Argument = std::variant<Handle, std::int32_t, std::uint32_t, float, double>;
 
-/// Thread-safe; executes one request at a time. Requests throw Error.
+/// Executes requests, one at a time. Thread-safe. Requests throw Error.
 class Server {
  public:
   explicit Server(Backend& backend);
@@ -28,12 +28,13 @@ class Server {
   Handle empty(StreamId stream, std::size_t size);
   Handle create(StreamId stream, std::span<std::byte const> data, Shape const& shape, std::size_t elem_size);
   std::vector<std::byte> read(StreamId stream, Handle const& handle, Shape const& shape, std::size_t elem_size);
-  /// Whether send() and recv() can copy from this server's memory to that of `other`.
+  /// Returns true if send() and recv() can copy from this server's memory to the memory of `other`.
   bool shares_device_with(Server const& other) const noexcept { return &backend_ == &other.backend_; }
   DeviceId device_id() const noexcept { return {}; }  // a backend has one device
-  /// A copy between servers, on the device: the owner's send() returns an event for when the memory is complete, recv()
-  /// copies it to `handle` on its stream after that event and returns one for when it is copied, and the owner's
-  /// release() makes it wait for that one before it reuses the memory.
+  /// Copy between servers, on the device. First the owner's send() returns an event that completes when the memory is
+  /// ready. Then recv() copies the memory to `handle`, on its own stream after that event, and returns an event that
+  /// completes with the copy. Last, the owner's release() makes the owner wait for the second event before it reuses
+  /// the memory.
   CUevent send(StreamId stream, Handle const& handle, FloatKind dtype, DeviceId device_id_dst);
   CUevent recv(StreamId stream, Handle const& handle, Handle const& from, CUevent complete, FloatKind dtype,
                DeviceId device_id_src);
@@ -42,7 +43,7 @@ class Server {
   void launch(StreamId stream, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode, unsigned shared_bytes);
   void sync(StreamId stream);
-  /// True if the stream has no pending work.
+  /// Returns true if the stream has no pending work.
   bool is_done(StreamId stream);
 
  private:

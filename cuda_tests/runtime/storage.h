@@ -1,4 +1,4 @@
-// GpuStorage and PinnedStorage: memory allocated from the driver.
+// GpuStorage and PinnedStorage hold memory allocated from the driver.
 #pragma once
 
 #include <cstddef>

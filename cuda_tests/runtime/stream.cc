@@ -8,7 +8,7 @@
 namespace cuda_tests {
 namespace {
 
-// So that the driver is not queried for each buffer.
+// The driver is queried only if at least this many buffers are in flight, so not for each buffer.
 constexpr std::size_t kMaxUnqueried = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Stream: the data of the server for a stream, and Handle, memory allocated on a stream.
+// Stream is the server's data about a stream. Handle is memory allocated on a stream.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace cuda_tests {
 
 /// Device memory, shared by the copies of the handle. Allocated on one stream, usable on all.
 struct Handle {
-  SliceHandle slice;  ///< null if it has no bytes
+  SliceHandle slice;  ///< null if the handle has zero bytes
   std::size_t bytes = 0;
   StreamId stream;
 
@@ -45,22 +45,22 @@ class Stream {
   CUevent event() const noexcept { return event_; }
   MemoryManager& memory() noexcept { return memory_; }
 
-  /// An idle buffer or a new one. If many are in flight, first queries the stream. Throws Error.
+  /// Returns an idle buffer or a new buffer. If many are in flight, first queries the stream. Throws Error.
   PinnedBuffer take_pinned(std::size_t bytes);
-  /// The buffer is idle again when the present work of the stream has completed.
+  /// Takes a buffer back. It is idle again when the present work of the stream has completed.
   void give_back(PinnedBuffer buffer) { in_flight_.push_back(buffer); }
   /// Waits for the stream. Throws Error.
   void synchronize();
 
  private:
   bool take_idle(std::size_t bytes, PinnedBuffer& buffer);
-  void recycle();  // the stream has no pending work
+  void recycle();  // called when the stream has no pending work
 
   tracing::cuda::Driver& driver_;
   PinnedStorage& pinned_;
   StreamId id_;
   CUstream stream_ = nullptr;
-  CUevent event_ = nullptr;  // for other streams that wait for this one
+  CUevent event_ = nullptr;  // lets other streams wait for this stream
   MemoryManager memory_;
   std::vector<PinnedBuffer> idle_;
   std::vector<PinnedBuffer> in_flight_;

@@ -6,13 +6,12 @@
 #include "cuda_tests/runtime/command.h"
 #include "cuda_tests/runtime/error.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 struct Counts {
-  int streams = 0;         // that exist
-  std::size_t pinned = 0;  // buffers
-  std::size_t pages = 0;   // of the device, that exist
+  int streams = 0;         // number of existing streams
+  std::size_t pinned = 0;  // number of pinned buffers
+  std::size_t pages = 0;   // number of existing pages of the device
   std::size_t max_pages = 0;
   bool is_busy = false;
   bool has_events = true;
@@ -96,5 +95,4 @@ TEST_F(RuntimeStream, ReclaimsUnusedMemoryOfOtherStreams) {
   EXPECT_NO_THROW(second.empty(100));
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -13,15 +13,14 @@
 #include "cuda_tests/tests/on_backend.h"
 #include "tests/support/recording_subscriber.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 class Clients : public OnBackend {
  protected:
-  // The lines for spans that `f` creates.
+  // Returns the lines for spans that `f` creates.
   template <class F>
   static std::string spans_of(F f) {
     auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
@@ -60,7 +59,7 @@ TEST_LOG_P(Clients, CopyTensorsToEachOther) {
   EXPECT_THROW(client().to_client_tensor(x, {2, 3}, other, FloatKind::F32), Error);
 }
 
-TEST_LOG_P(Clients, OfOneDeviceCopyOnIt) {
+TEST_LOG_P(Clients, CopyOnTheirCommonDevice) {
   Client const other = Client(backend()).on_stream({1});
   std::vector<float> const values{1, 2, 3};
   Handle const x = client().create(values);
@@ -77,7 +76,7 @@ TEST_LOG_P(Clients, OfOneDeviceCopyOnIt) {
   EXPECT_TRUE(other.read<float>(client().to_client(nothing, other, FloatKind::F32)).empty());
 }
 
-// As those of two devices do.
+// Clients of two devices copy in this way.
 TEST_LOG_P(Clients, CopyThroughTheHost) {
   Client const other = Client(backend()).on_stream({1});
   std::vector<float> const values{1, 2, 3};
@@ -89,7 +88,7 @@ TEST_LOG_P(Clients, CopyThroughTheHost) {
   EXPECT_EQ(other.read<float>(copy), values);
 }
 
-// The other stream is busy when it is to copy, and the memory is released and written again before it can.
+// The other stream is busy when it is told to copy, and the memory is released and written again before it can copy.
 TEST_LOG_P(Clients, DoNotReuseMemoryBeforeItIsCopied) {
   Client const other = Client(backend()).on_stream({1});
   void* memory = nullptr;
@@ -100,7 +99,7 @@ TEST_LOG_P(Clients, DoNotReuseMemoryBeforeItIsCopied) {
                     other.stream()};
   std::vector<float> const values{1, 2, 3};
   std::vector<float> const others{7, 8, 9};
-  // The first time loads the kernel and allocates memory, for which a driver may wait for kernels.
+  // The first round loads the kernel and allocates memory, for which a driver may wait for kernels.
   for (unsigned const first : {1u, 0u}) {
     flag = first;
     other.launch(faults_kernel("wait_for"), {1, 1, 1}, {seen});
@@ -118,5 +117,4 @@ TEST_LOG_P(Clients, DoNotReuseMemoryBeforeItIsCopied) {
   backend().driver().mem_free_host(memory);
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -12,8 +12,7 @@
 #include "cuda_tests/kernels/kernels.h"
 #include "cuda_tests/tests/on_backend.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -78,7 +77,7 @@ TEST_LOG_P(Scan, IsCorrectForAnySize) {
   }
 }
 
-// Each block waits for the one before it, so all but one of the running blocks spin.
+// Each block waits for the preceding block, so all but one of the running blocks spin.
 TEST_LOG_P(Scan, BlocksWaitForEarlierBlocks) { expect_correct(std::vector<std::uint32_t>(32 * 300, 1), 32); }
 
 class Histogram : public OnBackend {};
@@ -102,7 +101,7 @@ TEST_LOG_P(Histogram, CountsEachByte) {
 
 class Transpose : public OnBackend {
  protected:
-  // Compares bits.
+  // Compares the bits of the elements.
   void expect_correct(std::vector<std::uint32_t> const& input, std::size_t width, std::size_t height) {
     Handle const output = client().empty(input.size() * sizeof(float));
     client().launch(
@@ -197,5 +196,4 @@ TEST_LOG_P(Softmax, TreatsDenormalsLikeZeros) {
 
 TEST_LOG_P(Softmax, IsEmptyForNoRows) { EXPECT_TRUE(softmax({}, 0).empty()); }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -11,8 +11,7 @@
 #include "cuda_tests/tests/half.h"
 #include "cuda_tests/tests/on_backend.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -51,8 +50,16 @@ TEST_LOG_P(Saxpy, IsCorrectForSizesOnAndOffTheBlock) {
 TEST_LOG_P(Saxpy, KeepsInfinitiesNaNsAndDenormals) {
   std::vector<float> x;
   std::vector<float> y;
-  std::vector<float> const edges{0.0f, -0.0f, 1.0f, kInfinity, -kInfinity, kNaN, kDenormal, -kDenormal,
-                                 std::numeric_limits<float>::max(), std::numeric_limits<float>::min()};
+  std::vector<float> const edges{0.0f,
+                                 -0.0f,
+                                 1.0f,
+                                 kInfinity,
+                                 -kInfinity,
+                                 kNaN,
+                                 kDenormal,
+                                 -kDenormal,
+                                 std::numeric_limits<float>::max(),
+                                 std::numeric_limits<float>::min()};
   for (float const first : edges) {
     for (float const second : edges) {
       x.push_back(first);
@@ -64,7 +71,8 @@ TEST_LOG_P(Saxpy, KeepsInfinitiesNaNsAndDenormals) {
 
 class Identity : public OnBackend {
  protected:
-  // `values`: complete lines. The output has `more` further halves, which must not change.
+  // Expects the kernel to copy `values`, which are complete lines. The output has `more` further halves, which must not
+  // change.
   void expect_copied(std::vector<Half> const& values, CubeCount count, std::size_t more) {
     std::vector<Half> expected(values.size() + more, 0x1234);
     Handle const output = client().create(expected);
@@ -90,5 +98,4 @@ TEST_LOG_P(Identity, CopiesAnyNumberOfLines) {
   }
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

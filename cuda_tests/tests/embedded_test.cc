@@ -11,8 +11,7 @@
 #include "cuda_tests/tests/on_backend.h"
 #include "tracing_core/cuda/compile.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 TEST_LOG(EmbeddedKernels, HaveTheMangledNamesOfTheCompiler) {
   std::string why;
@@ -31,7 +30,7 @@ TEST_LOG(EmbeddedKernels, HaveTheMangledNamesOfTheCompiler) {
 TEST_LOG(EmbeddedKernels, KeepTheirNamesIfTheyAreNoTemplates) { EXPECT_EQ(embedded_entry("saxpy"), "saxpy"); }
 
 TEST_LOG(EmbeddedKernels, AreEmbeddedAllOrNone) {
-  constexpr std::uint32_t kFatBinary = 0xba55ed50;  // its first word
+  constexpr std::uint32_t kFatBinary = 0xba55ed50;  // the first word of a fat binary
   bool const has_any = !embedded_module("saxpy.cu").empty();
   for (char const* const file : {"faults.cu", "histogram.cu", "identity.cu", "matmul.cu", "reduce.cu", "saxpy.cu",
                                  "scan.cu", "softmax.cu", "transpose.cu"}) {
@@ -44,5 +43,4 @@ TEST_LOG(EmbeddedKernels, AreEmbeddedAllOrNone) {
   EXPECT_TRUE(embedded_module("unknown.cu").empty());
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -1,4 +1,4 @@
-// Conversions of half-precision numbers for tests: slow, straight from the definition of the format.
+// For tests: conversions of half-precision numbers. They are slow and follow the definition of the format.
 #pragma once
 
 #include <cmath>

@@ -9,14 +9,13 @@
 #include <set>
 #include <sstream>
 
-#include "cuda_tests/kernels/kernels.h"
 #include "cuda_cpu/ptx/forms.h"
 #include "cuda_cpu/ptx/parse.h"
+#include "cuda_tests/kernels/kernels.h"
 #include "cuda_tests/runtime/backend.h"
 #include "tracing_core/cuda/compile.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 using Forms = std::set<std::string>;
 
@@ -28,7 +27,7 @@ std::string content_of(std::filesystem::path const& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Except matmul_instances.cu, which is for nvcc; NVRTC instantiates matmul.cu by name expressions.
+// Returns all files except matmul_instances.cu, which is for nvcc; NVRTC instantiates matmul.cu by name expressions.
 std::vector<std::string> kernel_files() {
   std::vector<std::string> names;
   for (auto const& file : std::filesystem::directory_iterator(TESTLOG_TEST_DIR "/../kernels"))
@@ -38,7 +37,7 @@ std::vector<std::string> kernel_files() {
   return names;
 }
 
-// The first line that differs, of each text; empty if the texts are equal.
+// Returns the first line that differs, of each text; empty if the texts are equal.
 std::string difference(std::string const& first, std::string const& second) {
   if (first == second) return "";
   auto const at = static_cast<std::size_t>(std::ranges::mismatch(first, second).in1 - first.begin());
@@ -47,13 +46,13 @@ std::string difference(std::string const& first, std::string const& second) {
   return line(first) + " / " + line(second);
 }
 
-// The compiler of a PTX: "Cuda compilation tools, release 13.0, V13.0.88".
+// Returns the compiler of a PTX: "Cuda compilation tools, release 13.0, V13.0.88".
 std::string release_of(std::string const& ptx) {
   auto const begin = ptx.find("Cuda compilation tools");
   return begin == ptx.npos ? "" : ptx.substr(begin, ptx.find('\n', begin) - begin);
 }
 
-// No kernel may be refused; a refusal names the unsupported instruction and its line of PTX.
+// Returns the forms of a PTX. Fails if a kernel is refused; the refusal names the unsupported instruction and its line.
 Forms forms_of(std::string const& ptx) {
   Forms forms;
   auto const parsed = cuda_cpu::ptx::parse(ptx);
@@ -116,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Nvrtc, KernelForms, testing::Values("75", "75.fast", "9
   return name;
 });
 
-// The list of coverage_test.cc: the first word of each line.
+// Reads the list of coverage_test.cc: the first word of each line.
 Forms checked_forms() {
   std::istringstream lines(content_of(TESTLOG_TEST_DIR "/../../cuda_cpu/executor/approved/forms.txt"));
   Forms forms;
@@ -124,8 +123,8 @@ Forms checked_forms() {
   return forms;
 }
 
-// The release that made the committed PTX must make the same PTX again, or a kernel has changed. Another release may
-// use other forms; then it is enough that each of them is supported and checked.
+// The release that made the committed PTX must make equal PTX again; otherwise a kernel has changed. Another release
+// may use other forms; then it is enough that each of them is supported and checked.
 TEST_P(KernelForms, AreCheckedAndMatchTheCommittedPtx) {
   Forms const checked = checked_forms();
   for (auto const& name : kernel_files()) {
@@ -141,5 +140,4 @@ TEST_P(KernelForms, AreCheckedAndMatchTheCommittedPtx) {
   }
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -10,8 +10,7 @@
 #include "cuda_tests/tests/half.h"
 #include "cuda_tests/tests/on_backend.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 struct Size {
   int rows;
@@ -30,7 +29,7 @@ class Matmul : public OnBackend {
  protected:
   template <class T>
   std::vector<T> product(FloatKind kind, std::vector<T> const& a, std::vector<T> const& b, Size size) {
-    // Not zero, so that the kernel must write the zeros of empty sums.
+    // Filled with a number other than zero, so that the kernel must write the zeros of empty sums.
     Handle const c = client().create(std::vector<T>(static_cast<std::size_t>(size.rows * size.columns), T(7)));
     client().launch(matmul_kernel(kind),
                     {blocks_for(static_cast<std::size_t>(size.columns), kMatmulTile),
@@ -39,21 +38,20 @@ class Matmul : public OnBackend {
     return client().read<T>(c);
   }
 
-  // The product in any precision, for numbers that all of them represent.
+  // Returns the product in any precision, for numbers that all precisions represent.
   std::vector<double> product_of_numbers(FloatKind kind, std::vector<double> const& a, std::vector<double> const& b,
                                          Size size) {
     switch (kind) {
       case FloatKind::F16:
         return converted<double>(product(kind, converted<Half>(a, to_half), converted<Half>(b, to_half), size),
                                  from_half);
-      case FloatKind::F32:
-        return converted<double>(product(kind, converted<float>(a), converted<float>(b), size));
+      case FloatKind::F32: return converted<double>(product(kind, converted<float>(a), converted<float>(b), size));
       case FloatKind::F64: return product(kind, a, b, size);
     }
     return {};
   }
 
-  // The fused steps of a thread, in order. The zeros after the edges change nothing.
+  // Computes the fused steps of a thread, in order. The zeros after the edges do not change the sum.
   template <class T>
   static T reference(std::vector<T> const& a, std::vector<T> const& b, Size size, int row, int column) {
     T sum = 0;
@@ -85,16 +83,16 @@ CUDA_TESTS_ON_BOTH_BACKENDS(Matmul);
 constexpr Size kSizes[] = {{0, 4, 4}, {4, 4, 0},    {0, 0, 0},   {17, 0, 5},
                            {1, 1, 1}, {16, 16, 16}, {17, 5, 33}, {40, 64, 24}};
 
-TEST_LOG_P(Matmul, OfFloatsIsExactForSizesOnAndOffTheTile) {
+TEST_LOG_P(Matmul, IsExactInFloatsForSizesOnAndOffTheTile) {
   for (Size const size : kSizes) expect_exact<float>(FloatKind::F32, size);
 }
 
-TEST_LOG_P(Matmul, OfDoublesIsExactForSizesOnAndOffTheTile) {
+TEST_LOG_P(Matmul, IsExactInDoublesForSizesOnAndOffTheTile) {
   for (Size const size : kSizes) expect_exact<double>(FloatKind::F64, size);
 }
 
 // Multiplication and addition may be fused or not; each step rounds by at most half an ulp.
-TEST_LOG_P(Matmul, OfHalvesIsCorrectWithinRounding) {
+TEST_LOG_P(Matmul, IsCorrectInHalvesWithinRounding) {
   for (Size const size : kSizes) {
     std::vector<Half> a(static_cast<std::size_t>(size.rows * size.inner));
     std::vector<Half> b(static_cast<std::size_t>(size.inner * size.columns));
@@ -120,7 +118,7 @@ TEST_LOG_P(Matmul, OfHalvesIsCorrectWithinRounding) {
 
 struct Width {
   FloatKind kind;
-  double least;  // denormal
+  double least;  // the least denormal
 };
 constexpr Width kWidths[] = {{FloatKind::F16, 0x1p-24}, {FloatKind::F32, 0x1p-149}, {FloatKind::F64, 0x1p-1074}};
 
@@ -159,5 +157,4 @@ TEST_LOG_P(Matmul, IsExactForDenormals) {
   }
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

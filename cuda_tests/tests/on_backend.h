@@ -1,4 +1,4 @@
-// OnBackend: the fixture of tests that run on both backends.
+// OnBackend is the fixture of tests that run on both backends.
 #pragma once
 
 #include <testlog/testlog.h>
@@ -28,14 +28,14 @@ class OnBackend : public testing::TestWithParam<char const*> {
   std::optional<Client> client_;
 };
 
-/// `count` / `size`, rounded up; at least one, so that kernels also run on empty input.
+/// Returns `count` / `size`, rounded up; at least one, so that kernels also run on empty input.
 constexpr unsigned blocks_for(std::size_t count, std::size_t size) {
   return count == 0 ? 1 : static_cast<unsigned>((count + size - 1) / size);
 }
 
 }  // namespace cuda_tests
 
-// Runs the tests of the suite on both backends; those of the instance Cuda have the label `gpu`.
-#define CUDA_TESTS_ON_BOTH_BACKENDS(suite)                            \
-  INSTANTIATE_TEST_SUITE_P(Cpu, suite, ::testing::Values("cpu"));     \
+// Runs the tests of the suite on both backends. Tests of the instance Cuda have the label `gpu`.
+#define CUDA_TESTS_ON_BOTH_BACKENDS(suite)                        \
+  INSTANTIATE_TEST_SUITE_P(Cpu, suite, ::testing::Values("cpu")); \
   INSTANTIATE_TEST_SUITE_P(Cuda, suite, ::testing::Values("cuda"))

@@ -1,4 +1,4 @@
-// The tests that scenarios_test.cc runs as a separate program to check its output. On the CPU unless
+// The tests that scenarios_test.cc runs as a separate program to check its output. They run on the CPU unless
 // CUDA_TESTS_BACKEND=cuda.
 #include <testlog/testlog.h>
 
@@ -16,8 +16,7 @@
 #include "tracing_core/cuda/compile.h"
 #include "tracing_core/tracing.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 Backend& backend() {
   char const* const wanted = std::getenv("CUDA_TESTS_BACKEND");
@@ -79,7 +78,7 @@ TEST_LOG(Scenario, HasTooManyThreads) {
   EXPECT_THROW(client.launch(faults_kernel("empty", 2048), {1, 1, 1}, {}), Error);
 }
 
-// Stops in a debugger, which the CPU does not support.
+// The kernel stops in a debugger, which the CPU does not support.
 TEST_LOG(Scenario, HasAnUnsupportedInstruction) {
   Client const client(backend());
   Kernel kernel = faults_kernel("unknown", 32);
@@ -134,7 +133,7 @@ TEST_LOG(Scenario, UsesTwoStreams) {
   EXPECT_EQ(second.read<float>(x), std::vector<float>(256, 9.0f));
 }
 
-// The first kernel ends after the host has read the result of the second one. All modules and memory are prepared
+// The first kernel ends after the host has read the result of the second kernel. All modules and memory are prepared
 // before: a driver may wait for running kernels before it loads a module or allocates memory.
 TEST_LOG(Scenario, RunsTwoKernelsConcurrently) {
   Client const first(backend());
@@ -158,7 +157,7 @@ TEST_LOG(Scenario, RunsTwoKernelsConcurrently) {
   backend().driver().mem_free_host(memory);
 }
 
-// The first of these breaks the device but does not check for errors.
+// This test breaks the device but does not check for errors.
 TEST_LOG(Broken, WritesOutOfBounds) {
   Client const client(backend());
   Handle const values = client.empty(32 * sizeof(int));
@@ -178,5 +177,4 @@ TEST_LOG(Trap, IsInTheSecondOfTwoLaunches) {
   client.launch(faults_kernel("trap_if", 4), {1, 1, 1}, {values, 3});
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -1,5 +1,5 @@
-// Compares the output of programs that use the runtime with approved files. On a GPU the output is the same except for
-// details of the device.
+// Compares the output of programs that use the runtime with approved files. On a GPU the output differs only in details
+// of the device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,7 @@
 #include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
 
-namespace cuda_tests {
-namespace {
+namespace cuda_tests { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -34,7 +33,7 @@ std::string replaced(std::string text, std::span<Rule const> rules) {
   return text;
 }
 
-// Removes what depends on the run and on the version of the toolkit.
+// Removes the texts that depend on the run and on the version of the toolkit.
 std::string scrubbed(std::string const& text) {
   static constexpr Rule kRules[] = {
       {"0x[0-9a-f]+", "<pointer>"},
@@ -44,7 +43,7 @@ std::string scrubbed(std::string const& text) {
       {"(ptx_bytes|cubin_bytes|memory_bytes)=[0-9]+", "$1=<bytes>"},
       {"registers=[0-9]+", "registers=<number>"},
       {"options=\\[[^\\]]*\\]", "options=[<options>]"},
-      {", in memory of the host, far from any of the device", ""},  // whether it is depends on the run
+      {", in memory of the host, far from any of the device", ""},  // printed in some runs only
       {"[^ \n]*cuda_tests/tests/(\\w+\\.cc:)[0-9]+", "$1<line>"},
       {"\\([0-9]+ ms( total)?\\)", "(<ms>)"},
       {"nvrtc=\"?[0-9.]+\"?", "nvrtc=<version>"},
@@ -52,7 +51,7 @@ std::string scrubbed(std::string const& text) {
   return replaced(text, kRules);
 }
 
-// Also removes what depends on the device, and details that only the CPU reports.
+// Also removes the texts that depend on the device, and the details that only the CPU reports.
 std::string without_device(std::string const& text) {
   static constexpr Rule kRules[] = {
       {"Using .*, compute capability [0-9.]+ device=[0-9]+", "Using <device>"},
@@ -61,7 +60,7 @@ std::string without_device(std::string const& text) {
       {"(module_load\\{module=\"[^\"]*\") bytes=[0-9]+", "$1 bytes=<bytes>"},
       {" (ptx_bytes|cubin_bytes)=<bytes>", ""},
       {" (registers|spill_bytes|local_bytes)=(<number>|[0-9]+)", ""},
-      {"(: compiled .*) shared_bytes=[0-9]+", "$1"},  // PTX has none
+      {"(: compiled .*) shared_bytes=[0-9]+", "$1"},  // the compiler of PTX does not report it
       {" detail=\".*\"", ""},
       {"(caused by launch [0-9]+ of \\w+) \\(an access .*\\)", "$1"},
       {", the only one outstanding", ""},
@@ -98,14 +97,14 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     variables.emplace_back("TRACE_FILTER", "off,tracing::cuda[launch]=trace");
     Outcome const outcome = run(filter, variables);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-    // The call returns when the device's threads may have emitted some of the other events.
+    // When the call returns, the device's threads may have emitted some of the other events.
     static constexpr Rule kLaunched[] = {{"TRACE .*: launched\n", ""}};
     expect_approved(file, replaced(scrubbed(outcome.err), kLaunched));
   }
 
   void expect_tree(std::string const& filter, std::string const& file, int exit_code = 0,
                    Variables variables = {}) const {
-    // Where a line says that the device has done something depends on the run.
+    // The place of the lines in which the device reports its work depends on the run.
     variables.emplace_back("TRACE_FILTER", "trace,tracing::cuda::device=off");
     variables.emplace_back("TRACE_CAPTURE", "trace,tracing::cuda::device=off");
     variables.emplace_back("TRACE_SPAN_EVENTS", "new");
@@ -114,7 +113,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     expect_approved_here(file, scrubbed(outcome.err));
   }
 
-  // The approved files are those of the CPU. Embedded kernels have other records.
+  // The approved files come from the CPU. Embedded kernels have other records.
   void expect_approved_here(std::string const& file, std::string const& text) const {
     if (is_cpu()) {
       expect_approved(file, text);
@@ -129,7 +128,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
 INSTANTIATE_TEST_SUITE_P(Cpu, Scenarios, ::testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cuda, Scenarios, ::testing::Values("cuda"));
 
-// The approved files as a GPU would print them; not confirmed on a GPU yet.
+// Turns the approved files into the output that a GPU would give.
 TEST(WithoutDevice, MakesTheOutputOfAGpuEqualToThatOfTheCpu) {
   static constexpr Rule kGpu[] = {
       {"testlog CPU device, compute capability 9\\.0", "NVIDIA H100 80GB HBM3, compute capability 9.0"},
@@ -150,7 +149,7 @@ TEST(WithoutDevice, MakesTheOutputOfAGpuEqualToThatOfTheCpu) {
   }
 }
 
-TEST_P(Scenarios, ThatNeverEndIsReportedWithItsUnfinishedLaunches) {
+TEST_P(Scenarios, ReportUnfinishedLaunchesOfATestThatNeverEnds) {
   if (!is_cpu()) GTEST_SKIP() << "A GPU would go on after the process was killed.";
   Variables const variables{{"TRACE_HANG_AFTER", "2"}, {"TRACE_SHOW", "failed"}};
   Outcome const outcome = testlog::testdata::run({CUDA_TESTS_SCENARIOS, "--gtest_filter=Scenario.NeverEnds"}, variables,
@@ -161,25 +160,28 @@ TEST_P(Scenarios, ThatNeverEndIsReportedWithItsUnfinishedLaunches) {
                                  HasSubstr(": launch 1 of spin, grid (1, 1, 1), block (1, 1, 1), launched ")));
 }
 
-// CTest ends it by SIGKILL.
-TEST_P(Scenarios, ThatNeverEndAreExplainedInTheLogOfCTestAndInItsJUnitFile) {
+// CTest ends the program by SIGKILL.
+TEST_P(Scenarios, ExplainAHangInTheLogOfCTestAndInItsJUnitFile) {
   if (!is_cpu()) GTEST_SKIP() << "A GPU would go on after the process was killed.";
   tracing_test::TemporaryFolder const folder;
-  folder.write("CTestTestfile.cmake",
-               "add_test(never_ends [==[" CUDA_TESTS_SCENARIOS "]==] --gtest_filter=Scenario.NeverEnds)\n"
-               "set_tests_properties(never_ends PROPERTIES TIMEOUT 8 ENVIRONMENT \"TRACE_HANG_AFTER_DEFAULT=5;CI=1\")\n");
+  folder.write(
+      "CTestTestfile.cmake",
+      "add_test(never_ends [==[" CUDA_TESTS_SCENARIOS
+      "]==] --gtest_filter=Scenario.NeverEnds)\n"
+      "set_tests_properties(never_ends PROPERTIES TIMEOUT 8 ENVIRONMENT \"TRACE_HANG_AFTER_DEFAULT=5;CI=1\")\n");
   Outcome const outcome = testlog::testdata::run(
       {TESTLOG_CTEST, "--test-dir", folder / ".", "--output-on-failure", "--output-junit", folder / "junit.xml"});
   EXPECT_THAT(outcome.out, HasSubstr("***Timeout"));
   EXPECT_THAT(folder.read("junit.xml"), HasSubstr("---- still running: Scenario.NeverEnds, for "));
-  static constexpr Rule kRules[] = {{"[0-9]+\\.[0-9]{3} m?s", "<time>"},
-                                    {"\\([0-9]+\\)", "(<number>)"},
-                                    {"  thread [0-9]+ ", "  thread <number> "},
-                                    {"    -<time> [^\n]*\n", ""},  // records before the launch
-                                    {"    (#[0-9]+ [^\n]*|\\.\\.\\.)\n", ""},  // the stacks
-                                    // The device has a thread for each core of the machine.
-                                    {"  thread \\(<number>\\), [^\n]* has recorded nothing\n(   (its|no) stack[^\n]*\n)?", ""},
-                                    {" of stream [0-9]+|stream=[0-9]+|stream [0-9]+", "stream <number>"}};
+  static constexpr Rule kRules[] = {
+      {"[0-9]+\\.[0-9]{3} m?s", "<time>"},
+      {"\\([0-9]+\\)", "(<number>)"},
+      {"  thread [0-9]+ ", "  thread <number> "},
+      {"    -<time> [^\n]*\n", ""},              // records before the launch
+      {"    (#[0-9]+ [^\n]*|\\.\\.\\.)\n", ""},  // the stacks
+      // The device has a thread for each core of the machine.
+      {"  thread \\(<number>\\), [^\n]* has recorded nothing\n(   (its|no) stack[^\n]*\n)?", ""},
+      {" of stream [0-9]+|stream=[0-9]+|stream [0-9]+", "stream <number>"}};
   std::size_t const begin = outcome.out.find("---- still running");
   std::string const end = "---- end of the report ----\n";
   ASSERT_NE(begin, std::string::npos) << outcome.out;
@@ -196,8 +198,8 @@ TEST_P(Scenarios, PrintsTheIdentityOfHalvesLikeCubeCl) {
 TEST_P(Scenarios, PrintsACompilationAndALaunch) { expect_tree("Scenario.CompilesLaunchesAndReads", "launch.txt"); }
 TEST_P(Scenarios, PrintsWhatTheDeviceDidIfSpanEventsAreAskedFor) {
   if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report what the device did.";
-  Outcome const outcome = run("Scenario.CompilesLaunchesAndReads", {{"TRACE_FILTER", "off,tracing::cuda::device=trace"},
-                                                                     {"TRACE_SPAN_EVENTS", "close"}});
+  Outcome const outcome = run("Scenario.CompilesLaunchesAndReads",
+                              {{"TRACE_FILTER", "off,tracing::cuda::device=trace"}, {"TRACE_SPAN_EVENTS", "close"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   expect_approved("device.txt", scrubbed(outcome.err));
 }
@@ -283,5 +285,4 @@ TEST_P(Scenarios, PrintsATrapInTheSecondOfTwoLaunches) {
   expect_tree("Trap.*", "trap.txt", 1);
 }
 
-}  // namespace
-}  // namespace cuda_tests
+}}  // namespace cuda_tests

@@ -5,7 +5,7 @@
 namespace demo {
 namespace {
 
-// Returns the number of elements that the kernel would touch; only those in the array are touched.
+// Returns the number of elements that the kernel would touch; touches only the elements in the array.
 std::size_t double_values(std::size_t count, std::span<int> data) {
   for (int& value : data.first(std::min(count, data.size()))) value *= 2;
   return count;
@@ -26,13 +26,13 @@ std::size_t Launcher::launch(Launch launch, std::span<int> data) {
 }
 
 Launcher::Kernel const& Launcher::find_or_compile(std::string_view kernel, Mode mode) {
-  // The bug of the demo: a kernel is compiled for a mode, but the key of the cache is its name alone.
+  // The bug of the demo: a kernel is compiled for a mode, but the key of the cache is only its name.
   auto found = cache_.find(kernel);
   if (found != cache_.end()) {
-    TRACE_TRACE("kernel found in the cache", tracing::kv("compiled_for", found->second.compiled_for));
+    TRACE_TRACE("cached", tracing::kv("compiled_for", found->second.compiled_for));
     return found->second;
   }
-  TRACE_SPAN(debug, "compile", mode);
+  TRACE_SPAN(debug, "compile");
   TRACE_INFO("compiling kernel");
   auto* const body = mode == Mode::Checked ? double_values_checked : double_values;
   return cache_.emplace(kernel, Kernel{mode, body}).first->second;

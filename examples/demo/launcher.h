@@ -1,4 +1,4 @@
-// Launcher: a toy runtime that compiles kernels, caches them, and runs them over an array.
+// Launcher is a toy runtime that compiles kernels, caches them, and runs them over an array.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace demo {
 
-/// Checked kernels stay within the array; unchecked ones trust the caller.
+/// Checked kernels stay within the array; unchecked kernels trust the caller.
 enum class Mode { Unchecked, Checked };
 TRACE_ENUM(Mode, Unchecked, Checked)
 

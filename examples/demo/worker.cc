@@ -26,7 +26,7 @@ void Worker::wait() {
 void reserve(std::size_t elements) {
   TRACE_SPAN(debug, "reserve", elements);
   TRACE_INFO("reserving {} bytes", elements * sizeof(int));
-  // The third one: the system ends a process that takes too much memory. The demo does not take it.
+  // The third bug: the system ends a process that takes too much memory. The demo only sends itself the signal.
   if (elements > std::size_t{1} << 30) raise(SIGKILL);
 }
 

@@ -1,4 +1,4 @@
-// Worker: a toy thread that does one thing after another.
+// Worker is a toy thread that runs its jobs one after the other.
 #pragma once
 
 #include <condition_variable>

@@ -1,8 +1,8 @@
-// What a record costs in a test program, which captures it.
+// Measures what a record costs in a test program, which captures it.
 #include <gtest/gtest.h>
-#include <testlog/testlog.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
+#include <testlog/testlog.h>
 
 #include <memory>
 
@@ -30,13 +30,13 @@ void captured_spdlog_threads(benchmark::State& state) {
 TRACING_THREADS_BENCHMARK(captured_spdlog_threads<2>)->Name("captured_spdlog_2_threads");
 TRACING_THREADS_BENCHMARK(captured_spdlog_threads<4>)->Name("captured_spdlog_4_threads");
 
-// What no record can do without.
+// The baseline: what no record can do without.
 void counter(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(tracing::internal::ticks_now());
 }
 TRACING_BENCHMARK(counter);
 
-// Inside three spans.
+// Makes an event inside three spans.
 void captured_event(benchmark::State& state) {
   TRACE_SPAN(info, "outer", tracing::kv("id", 1));
   TRACE_SPAN(info, "middle", tracing::kv("id", 2));
@@ -68,7 +68,7 @@ void captured_open_span(benchmark::State& state) {
 }
 TRACING_BENCHMARK(captured_open_span);
 
-// A span with three events.
+// Makes a span with three events.
 void captured_request(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) workload::request(i++, 2);

@@ -10,11 +10,11 @@
 
 namespace testlog::cli {
 
-/// Names and what they stand for.
+/// Names, each with the value that it stands for.
 template <class Choice>
 using Choices = std::vector<std::pair<std::string, Choice>>;
 
-/// For check(): a value that is none of these names is an error that lists them.
+/// For check(): refuses a value that is not among these names, with an error that lists them.
 inline CLI::Validator one_of(std::vector<std::string> names) {
   return CLI::Validator(
       [names = std::move(names)](std::string& text) {
@@ -26,7 +26,8 @@ inline CLI::Validator one_of(std::vector<std::string> names) {
       "");
 }
 
-/// For transform(): the same, and replaces a name by its enumerator. (The error of CLI11's own lists the numbers, too.)
+/// For transform(): refuses values likewise, and replaces a name by its enumerator. (The error of CLI11's own validator
+/// lists the numbers, too.)
 template <class Choice>
 CLI::Validator one_of(Choices<Choice> choices) {
   std::vector<std::string> names;

@@ -8,7 +8,7 @@
 
 namespace testlog::testdata {
 
-/// `testlog COMMAND ARGUMENTS...`
+/// Runs `testlog COMMAND ARGUMENTS...`.
 inline Outcome run_command(std::string const& command, std::vector<std::string> const& arguments) {
   std::vector<std::string> words{TESTLOG_COMMAND, command};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -17,20 +17,20 @@ enum Status : int {
   kBadUsage = 2,  ///< a mistake in the command line
 };
 
-/// A mistake in the command line that CLI11 cannot see.
+/// Reports a mistake in the command line that CLI11 cannot see.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A command of the program. If the command line names it, `run` is called after parsing: reports errors on standard
-/// error and returns a Status, or throws UsageError.
+/// A command of the program. If the command line names it, `run` is called after parsing. `run` reports errors on
+/// standard error and returns a Status, or throws UsageError.
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
 };
 
-/// Add a command with its options to the program, which must outlive the command.
+/// These add a command with its options to the program, which must outlive the command.
 Command add_completion_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
 Command add_flame_command(CLI::App& program);
@@ -42,9 +42,9 @@ Command add_slow_command(CLI::App& program);
 Command add_stats_command(CLI::App& program);
 Command add_tree_command(CLI::App& program);
 
-/// Writes a trace of recordings to `output`, as `testlog export --perfetto` does. Reports errors, and what is missing in
-/// the recordings, as those of `command`. Throws UsageError if the directives are wrong.
-Status export_perfetto(std::string const& command, std::vector<std::string> const& recordings, std::string const& filter,
-                       std::string const& output);
+/// Writes a trace of recordings to `output`, as `testlog export --perfetto` does. Reports errors, and what is missing
+/// in the recordings, in the name of `command`. Throws UsageError if the directives are wrong.
+Status export_perfetto(std::string const& command, std::vector<std::string> const& recordings,
+                       std::string const& filter, std::string const& output);
 
 }  // namespace testlog::cli

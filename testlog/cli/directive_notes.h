@@ -1,4 +1,4 @@
-// DirectiveNotes: which directives of --filter selected nothing.
+// DirectiveNotes: finds the directives of --filter that selected nothing.
 #pragma once
 
 #include <map>
@@ -10,15 +10,16 @@
 
 namespace testlog::cli {
 
+/// Collects notes about the directives of --filter.
 class DirectiveNotes {
  public:
   /// Throws UsageError if the directives are wrong.
   DirectiveNotes(std::string command, std::string const& directives);
 
-  /// REQUIRES: the recording was replayed.
-  void add(RecordingFile const& file);
-  /// A line for each directive that matched nothing in any of the recordings, with the nearest name. Values of
-  /// fields are not looked at.
+  /// Looks at the callsites of a recording. REQUIRES: the recording was replayed.
+  void add(OpenedRecording const& file);
+  /// Returns a line for each directive that matched nothing in any of the recordings, with the nearest name. Does not
+  /// look at values of fields.
   std::string lines() const;
 
  private:

@@ -21,30 +21,30 @@
 #include "testlog/cli/run_marks.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/export/chrome_trace.h"
-#include "tracing_core/export/flame_lines.h"
-#include "tracing_core/profile/gzip.h"
+#include "tracing_core/export/chrome/chrome_trace.h"
+#include "tracing_core/export/flame/flame_lines.h"
 #include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/perfetto.h"
-#include "tracing_core/export/profile_folder.h"
-#include "tracing_core/export/trace_source.h"
-#include "tracing_core/export/xplane.h"
+#include "tracing_core/export/perfetto/perfetto.h"
+#include "tracing_core/export/timeline/trace_source.h"
+#include "tracing_core/export/xplane/profile_folder.h"
+#include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/internal/file_name.h"
+#include "tracing_core/profile/gzip.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli {
 namespace {
 
 using tracing::internal::file_name_of;
-using tracing::internal::LostEntries;
-using tracing::internal::RecordEntry;
-using Files = std::vector<std::unique_ptr<RecordingFile>>;
+using tracing::recording::Entry;
+using tracing::recording::LostEntries;
+using Files = std::vector<std::unique_ptr<OpenedRecording>>;
 
 struct Options {
   std::vector<std::string> files;
   std::string filter = "trace";
-  // At most one of them; its value is the output.
+  // At most one of these options is given; its value is the output.
   CLI::Option const* perfetto = nullptr;
   CLI::Option const* xplane = nullptr;
   CLI::Option const* chrome = nullptr;
@@ -52,9 +52,10 @@ struct Options {
   CLI::Option const* json = nullptr;
 };
 
-// What is written of recordings.
+// The file that recordings are converted to, and its limit.
 struct Output {
-  Output(std::string const& path, Files const& files, tracing::internal::FileName name = tracing::internal::FileName::given)
+  Output(std::string const& path, Files const& files,
+         tracing::internal::FileName name = tracing::internal::FileName::given)
       : file(path, name) {
     for (auto const& one : files) limit.add(*one);
   }
@@ -67,13 +68,15 @@ struct Output {
   OutputLimit limit;
 };
 
-// `Suite.Name` or, if it has not exactly one test with a name, the file's name.
-std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
+// Returns the test's name, `Suite.Name`, if the recording has exactly one test and the test has a name; otherwise the
+// file's name without its extension.
+std::string name_of(OpenedRecording const& file, RecordedTests const& tests) {
   bool const is_one = tests.size() == 1 && !tests.begin()->second.name.empty();
   return is_one ? tests.begin()->second.name : std::filesystem::path(file.path).stem().string();
 }
 
-// Processes in containers or on several machines may have the same number; then a later one gets the next that is free.
+// Numbers processes. In containers or on several machines, several processes may have one number; then a later process
+// gets the next free number.
 class ProcessNumbers {
  public:
   std::uint64_t add(std::uint64_t pid) {
@@ -85,13 +88,13 @@ class ProcessNumbers {
   std::set<std::uint64_t> taken_;
 };
 
-tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options,
+tracing::internal::TraceSource source_of(OpenedRecording& file, RecordedTests const& tests, Options const& options,
                                          ProcessNumbers& processes, Output& output) {
   tracing::internal::TraceSource source(*file.recording);
   source.pid = processes.add(source.pid);
   source.process = name_of(file, tests);
   source.filter = filter_of("export", options.filter);
-  source.each = [&file, &output](RecordEntry const& entry) {
+  source.each = [&file, &output](Entry const& entry) {
     output.limit.check(file);
     file.learn(entry);
   };
@@ -102,7 +105,7 @@ tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests cons
 void write_perfetto(Files const& files, Options const& options, Output& output) {
   ProcessNumbers processes;
   for (auto const& file : files) {
-    RecordedTests const tests = tests_of(*file->recording);
+    RecordedTests const tests = recorded_tests_of(*file->recording);
     tracing::internal::write_perfetto(source_of(*file, tests, options, processes, output),
                                       [&output](std::string_view packets) { output.write(packets); });
   }
@@ -115,11 +118,13 @@ tracing::Instant start_of(Files const& files) {
 }
 
 int fail_to_write(std::string const& path, std::error_code const& error) {
-  report("testlog export: cannot write " + (path == "-" ? "standard output" : printable(path)) + ": " + error.message() + "\n");
+  report("testlog export: cannot write " + (path == "-" ? "standard output" : printable(path)) + ": " +
+         error.message() + "\n");
   return kFailed;
 }
 
-// A name whose path is taken gets the number of the process and, if that is taken, too, a count.
+// Returns the name of a host whose path is not taken yet: the name, with the number of the process if it is taken, and
+// also with a count if that is taken, too.
 std::string new_host(std::set<std::string>& in_paths, std::string const& name, std::uint64_t process) {
   std::string const with_process = name + "." + std::to_string(process);
   std::string host = name;
@@ -128,21 +133,22 @@ std::string new_host(std::set<std::string>& in_paths, std::string const& name, s
   return host;
 }
 
-// A file for each recording, in a new run in the folder.
+// Writes a file for each recording, in a new run in the folder.
 int write_xplanes(Files const& files, Options const& options, std::string const& folder) {
   tracing::Instant const start = start_of(files);
   std::string const run = tracing::internal::profile_run_of(start);
   std::set<std::string> hosts;
   ProcessNumbers processes;
   for (auto const& file : files) {
-    RecordedTests const tests = tests_of(*file->recording);
+    RecordedTests const tests = recorded_tests_of(*file->recording);
     std::string const host = new_host(hosts, name_of(*file, tests), file->recording->process());
     std::string const path = tracing::internal::profile_path(folder, run, file_name_of(host), ".xplane.pb");
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);
     Output output(path, files, tracing::internal::FileName::formed);
-    tracing::internal::write_xplane(source_of(*file, tests, options, processes, output), {.hostname = host, .start = start},
+    tracing::internal::write_xplane(source_of(*file, tests, options, processes, output),
+                                    {.hostname = host, .start = start},
                                     [&output](std::string_view bytes) { output.write(bytes); });
     error = output.file.finish();
     if (error) return fail_to_write(path, error);
@@ -150,10 +156,11 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
   return kDone;
 }
 
-// Compressed if the name says so.
+// Writes a Chrome trace, which is compressed if the output's name says so.
 void write_chrome(Files const& files, Options const& options, Output& output, bool is_compressed) {
   tracing::internal::ChromeTraceOptions chrome{.start = tracing::internal::first_time_of(*files.front()->recording)};
-  for (auto const& file : files) chrome.start = std::min(chrome.start, tracing::internal::first_time_of(*file->recording));
+  for (auto const& file : files)
+    chrome.start = std::min(chrome.start, tracing::internal::first_time_of(*file->recording));
   std::function<void(std::string_view)> out = [&output](std::string_view text) { output.write(text); };
   std::optional<tracing::internal::Gzip> gzip;
   if (is_compressed) {
@@ -166,47 +173,49 @@ void write_chrome(Files const& files, Options const& options, Output& output, bo
   for (auto const& file : files) {
     chrome.opens_list = file == files.front();
     chrome.closes_list = file == files.back();
-    RecordedTests const tests = tests_of(*file->recording);
+    RecordedTests const tests = recorded_tests_of(*file->recording);
     tracing::internal::write_chrome(source_of(*file, tests, options, processes, output), chrome, out);
   }
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }
 
-// What stacks begin with in each test, and in none (0), if there are tests: its name as a frame.
+// Returns the frame that stacks begin with in each test: the test's name. If the recording has tests, stacks outside of
+// them (0) have a frame, too.
 std::map<std::uint32_t, std::string> roots_of(RecordedTests const& tests) {
   std::map<std::uint32_t, std::string> roots;
   if (!tests.empty()) roots[0] = "outside_tests;";
   for (auto const& [tag, test] : tests) {
     std::string& root = roots[tag] = test.name + ';';
-    std::replace(root.begin(), root.end() - 1, ';', ':');  // which separates frames, as line ends separate stacks
-    std::replace_if(root.begin(), root.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    std::replace(root.begin(), root.end() - 1, ';', ':');  // `;` separates frames, and line ends separate stacks
+    std::replace_if(
+        root.begin(), root.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   }
   return roots;
 }
 
-void write_folded(RecordingFile& file, Options const& options, Output& output) {
-  std::map<std::uint32_t, std::string> const roots = roots_of(tests_of(*file.recording));
+void write_folded(OpenedRecording& file, Options const& options, Output& output) {
+  std::map<std::uint32_t, std::string> const roots = roots_of(recorded_tests_of(*file.recording));
   std::string_view root;  // of the record that is replayed
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view lines) {
     output.write(root);
     output.write(lines);
   });
   tracing::FlameOptions flame{.empty_samples = false};
-  if (!roots.empty()) flame.buffered_bytes = 0;  // each line as soon as it is made
-  auto const lines = tracing::internal::FoldedLines::make(tracing::to_sink(std::move(sink)), flame, nullptr,
-                                                          file.recording->start());
+  if (!roots.empty()) flame.buffered_bytes = 0;  // write each line as soon as it is made, while `root` is its root
+  auto const lines =
+      tracing::internal::FoldedLines::make(tracing::to_sink(std::move(sink)), flame, nullptr, file.recording->start());
   auto const registry = tracing::RegistryBuilder()
                             .with(std::make_unique<tracing::FlameLayer>(lines), filter_of("export", options.filter))
                             .build();
-  auto const each = [&](RecordEntry const& entry) {
+  auto const each = [&](Entry const& entry) {
     auto const found = roots.find(entry.tag);
     if (found != roots.end()) root = found->second;
     if (found == roots.end() && !roots.empty()) root = "?;";  // the test's beginning was overwritten
     output.limit.check(file);
     return file.learn(entry), true;
   };
-  tracing::internal::replay(*file.recording, *registry, each, LostEntries::restored,
-                            tracing::internal::ReplayTimes::steady);
+  tracing::recording::replay(*file.recording, *registry, each, LostEntries::restored,
+                             tracing::recording::ReplayTimes::steady);
 }
 
 void write_json(Files const& files, Options const& options, Output& output) {
@@ -224,13 +233,14 @@ std::string output_of(CLI::Option const* option) {
   return name.empty() ? "-" : name;
 }
 
-// A mistake in the command line must not cost a recording: `--chrome other.rec`.
+// Refuses an output that would overwrite a recording. A mistake in the command line, such as `--chrome other.rec`, must
+// not cost a recording.
 void check_output(std::vector<std::string> const& inputs, std::string const& output) {
   std::string error;
   bool const is_input = std::any_of(inputs.begin(), inputs.end(),
                                     [&output](std::string const& file) { return is_same_file(file, output); });
   if (is_input || (output != "-" && std::filesystem::is_regular_file(output) &&
-                   tracing::internal::Recording::read_file(output, error) != nullptr))
+                   tracing::recording::Recording::read_file(output, error) != nullptr))
     throw UsageError("export: the output would overwrite the recording " + output);
 }
 
@@ -265,7 +275,7 @@ int run(Options const& options) {
   for (std::string const& input : inputs) {
     files.push_back(open_recording("export", input));
     if (files.back() == nullptr) return kFailed;
-    records += files.back()->recording->record_count();
+    records += files.back()->recording->entry_count();
   }
   auto progress = std::make_unique<Progress>("export", records, "records", path == "-");
   for (auto const& file : files) file->progress = progress.get();
@@ -295,8 +305,8 @@ Exit status: 0 the file was written, even if parts of a recording are missing; 1
 
 }  // namespace
 
-Status export_perfetto(std::string const& command, std::vector<std::string> const& recordings, std::string const& filter,
-                       std::string const& output) {
+Status export_perfetto(std::string const& command, std::vector<std::string> const& recordings,
+                       std::string const& filter, std::string const& output) {
   (void)filter_of(command, filter);
   Options options;
   options.filter = filter;
@@ -318,18 +328,20 @@ Status export_perfetto(std::string const& command, std::vector<std::string> cons
 Command add_export_command(CLI::App& program) {
   auto const shared = std::make_shared<Options>();
   Options& options = *shared;
-  CLI::App& command =
-      *program.add_subcommand("export", "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks or JSON lines.");
+  CLI::App& command = *program.add_subcommand(
+      "export", "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks or JSON lines.");
   command.footer(kFooter);
   add_recordings(command, options.files);
   auto const add = [&command](char const* name, char const* description) {
     return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
   };
   options.perfetto = add("--perfetto", "Writes a trace for ui.perfetto.dev to OUT; `-`, or no name: standard output");
-  options.xplane = command.add_option("--xplane")
-                       ->description("Writes a profile for xprof and TensorBoard to DIR/plugins/profile/, a file for each recording")
-                       ->type_name("DIR");
-  options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does; compressed to a name that ends in .gz");
+  options.xplane =
+      command.add_option("--xplane")
+          ->description("Writes a profile for xprof and TensorBoard to DIR/plugins/profile/, a file for each recording")
+          ->type_name("DIR");
+  options.chrome =
+      add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does; compressed to a name that ends in .gz");
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();

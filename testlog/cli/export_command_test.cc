@@ -1,4 +1,4 @@
-// `testlog export`: what it makes of a recording is what the layers wrote while the process ran.
+// `testlog export`: converts a recording to the files that the layers wrote while the process ran.
 #include <errno.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,9 +39,9 @@ using testlog::testdata::content_of;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_command;
 using tracing::kv;
-using tracing_test::TemporaryFolder;
 using tracing_test::record_in_child;
 using tracing_test::record_to;
+using tracing_test::TemporaryFolder;
 
 struct Point {
   int x;
@@ -59,7 +59,7 @@ void work(int id) {
   TRACE_VALUES(trace, kv("x", -1));
 }
 
-// Records of three threads, and the same by the layers, in `folder`.
+// Makes a recording of three threads in `folder`, and the files that the layers write meanwhile.
 void record_and_export(TemporaryFolder const& folder, std::string const& name) {
   auto [record, record_error] = tracing::record_layer({.path = folder / (name + ".rec")});
   auto [chrome, chrome_guard] = tracing::chrome_layer({.path = folder / "live.json"});
@@ -97,7 +97,7 @@ std::vector<std::string> lines_of(std::string const& text) {
   return lines;
 }
 
-// By thread, in the order of its lines, since those of different threads may alternate otherwise.
+// Lines by thread, in the order of the thread. Lines of different threads may alternate in another way.
 using ByThread = std::map<std::string, std::vector<std::string>>;
 ByThread by(std::string const& text, std::regex const& thread, std::regex const& time) {
   ByThread lines;
@@ -121,14 +121,15 @@ TEST_F(Export, WritesTheChromeTraceThatTheLayerWrote) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.exit_code, 0);
   std::regex const thread(R"("tid":(\d+))"), time(R"re("ts":[0-9.]+\},?)re");
-  auto const strip = [](ByThread lines) {  // of the commas between records, which are missing after the last one
+  auto const strip = [](ByThread lines) {  // removes the commas between records; the last record has no comma
     for (auto& [key, own] : lines)
       for (std::string& line : own) line.erase(line.find_last_not_of(',') + 1);
     return lines;
   };
   EXPECT_EQ(strip(by(folder_.read("a.json"), thread, time)), strip(by(folder_.read("live.json"), thread, time)));
-  // The layer's times count from its creation, those of the recording from its own.
-  auto const live = nlohmann::json::parse(folder_.read("live.json")), exported = nlohmann::json::parse(folder_.read("a.json"));
+  // The layer's times count from the creation of the layer, the exported times from the beginning of the recording.
+  auto const live = nlohmann::json::parse(folder_.read("live.json")),
+             exported = nlohmann::json::parse(folder_.read("a.json"));
   auto const last = [](nlohmann::json const& trace) {
     double latest = 0;
     for (auto const& one : trace)
@@ -182,7 +183,7 @@ TEST_F(Export, PutsSeveralProcessesInOneTrace) {
   EXPECT_LT(begun[first].second, begun[second].second);
 }
 
-// As in containers, where the first process of each has the number 1.
+// In containers, the first process of each has the number 1.
 TEST_F(Export, KeepsProcessesOfTheSameNumberApart) {
   pid_t const process = record_in_child({.path = folder_ / "a.rec"}, [] { work(1); });
   std::filesystem::copy_file(folder_ / "a.rec", folder_ / "b.rec");

@@ -66,7 +66,7 @@ class FlameInBrowser : public testing::Test {
     browser_->open("file://" + folder_ / "run.svg");
   }
 
-  // The frame whose title begins with this.
+  // Returns the frame whose title begins with `name`.
   Shown frame(std::string const& name) {
     Browser::Json const found = browser_->evaluate(R"((function (name) {
       const node = Array.from(document.querySelectorAll(".f")).find(
@@ -104,7 +104,7 @@ class FlameInBrowser : public testing::Test {
   std::unique_ptr<Browser> browser_;
 };
 
-// The width of a frame with this share of 1180 pixels.
+// Matches the width of a frame with this share of 1180 pixels.
 auto is_percent(double percent) { return testing::DoubleNear(11.8 * percent, 0.1); }
 
 TEST_F(FlameInBrowser, ZoomsByClicks) {
@@ -122,7 +122,7 @@ TEST_F(FlameInBrowser, ZoomsByClicks) {
   EXPECT_THAT(frame("kernels::compile").width, is_percent(100));
   EXPECT_EQ(frame("kernels::compile").y, y) << "a frame stays in its row";
   EXPECT_THAT(frame("kernels::compile").x, testing::DoubleNear(10, 0.1));
-  // It follows the 300 that are compile's own, of its 400.
+  // The frame follows compile's own part, 300 of its 400.
   EXPECT_THAT(frame("passes::unroll<std::vector<int> >").width, is_percent(25));
   EXPECT_THAT(frame("passes::unroll<std::vector<int> >").x - 10, is_percent(75));
   EXPECT_EQ(frame("passes::unroll<std::vector<int> >").text, "passes::unroll<std::vector<int> >")

@@ -71,7 +71,7 @@ class Reader {
  public:
   explicit Reader(Options const& options) : options_(options), builder_(options.kind()) {}
 
-  // False if a file could not be read to its end.
+  // Returns false if a file could not be read to its end.
   bool read_all() {
     for (std::string const& path : options_.before) {
       if (!read(path, /*is_before=*/true)) return false;
@@ -149,7 +149,8 @@ int run(Options& options) {
   OutputFile file(options.output);
   tracing::write_flame_svg(graph, options.picture, [&file](std::string_view text) { file.write(text); });
   if (std::error_code const error = file.finish()) {
-    print("cannot write " + (options.output == "-" ? "standard output" : printable(options.output)) + ": " + error.message());
+    print("cannot write " + (options.output == "-" ? "standard output" : printable(options.output)) + ": " +
+          error.message());
     return kFailed;
   }
   return kDone;
@@ -164,20 +165,14 @@ Examples:
 Exit status: 0 the picture was written, even if single lines could not be read; 1 there was nothing to draw, or a
 file could not be read or written; 2 a mistake in the command line.)";
 
-// CLI::Range accepts text that is not a number.
+// Checks a number of percent, since CLI::Range accepts text that is not a number.
 std::string percent_problem(std::string const& text) {
   double percent = 0;
   if (CLI::detail::lexical_cast(text, percent) && percent >= 0 && percent <= 100) return "";
   return text + " is not a number from 0 to 100";
 }
 
-}  // namespace
-
-Command add_flame_command(CLI::App& program) {
-  auto const shared = std::make_shared<Options>();
-  Options& options = *shared;
-  CLI::App& command = *program.add_subcommand("flame", "Draws a flame graph of folded stacks as an SVG picture.");
-  command.footer(kFooter);
+void add_files(CLI::App& command, Options& options) {
   command.add_option(
       "FILE", options.files,
       "Folded stacks, as TRACE_FLAME and perf's collapsers write them; several files are added up. `-`, or no "
@@ -185,6 +180,9 @@ Command add_flame_command(CLI::App& program) {
   command.add_option("-o,--output", options.output, "The picture; `-`: standard output")
       ->type_name("FILE")
       ->capture_default_str();
+}
+
+void add_picture_options(CLI::App& command, Options& options) {
   command.add_option("--title", options.title, "The title")->type_name("TEXT");
   command
       .add_option("--unit,--count-name,--countname", options.picture.unit,
@@ -201,6 +199,32 @@ Command add_flame_command(CLI::App& program) {
       ->type_name("PERCENT")
       ->check(percent_problem, "0 to 100")
       ->capture_default_str();
+}
+
+// Returns --diff.
+CLI::Option* add_difference_options(CLI::App& command, Options& options) {
+  CLI::Option* const diff =
+      command.add_option("--diff", options.before, "Compares FILE with this earlier run; may be given several times")
+          ->type_name("BEFORE")
+          ->allow_extra_args(false);  // FILE may follow
+  command.add_flag("--normalize", options.normalise, "Scales the earlier run to the same total")->needs(diff);
+  command.add_option("--widths", options.widths, "The run whose counts are the widths")
+      ->type_name("RUN")
+      ->check(one_of({"after", "before"}).description("{after,before}"))
+      ->capture_default_str()
+      ->needs(diff);
+  return diff;
+}
+
+}  // namespace
+
+Command add_flame_command(CLI::App& program) {
+  auto const shared = std::make_shared<Options>();
+  Options& options = *shared;
+  CLI::App& command = *program.add_subcommand("flame", "Draws a flame graph of folded stacks as an SVG picture.");
+  command.footer(kFooter);
+  add_files(command, options);
+  add_picture_options(command, options);
   CLI::Option* const colors = command
                                   .add_option("--colors,--colours", options.palette,
                                               "hot: by name; module: by namespace and class. Not with --diff")
@@ -213,19 +237,9 @@ Command add_flame_command(CLI::App& program) {
   CLI::Option* const chart =
       command.add_flag("--flamechart,--chart", options.chart,
                        "Draws a flame chart: keeps the order of the lines, time runs to the right");
-  command
-      .add_flag("--last-first", options.last_first, "Time runs to the left, as in inferno-flamegraph --flamechart")
+  command.add_flag("--last-first", options.last_first, "Time runs to the left, as in inferno-flamegraph --flamechart")
       ->needs(chart);
-  CLI::Option* const diff =
-      command.add_option("--diff", options.before, "Compares FILE with this earlier run; may be given several times")
-          ->type_name("BEFORE")
-          ->allow_extra_args(false);  // FILE may follow
-  command.add_flag("--normalize", options.normalise, "Scales the earlier run to the same total")->needs(diff);
-  command.add_option("--widths", options.widths, "The run whose counts are the widths")
-      ->type_name("RUN")
-      ->check(one_of({"after", "before"}).description("{after,before}"))
-      ->capture_default_str()
-      ->needs(diff);
+  CLI::Option* const diff = add_difference_options(command, options);
   reverse->excludes(chart);
   diff->excludes(chart)->excludes(colors);
   return {&command, [shared] { return run(*shared); }};

@@ -32,12 +32,12 @@ using tracing::testing::expect_approved;
 using tracing_test::TemporaryFolder;
 
 Outcome flame(std::vector<std::string> const& arguments) { return testlog::testdata::run_command("flame", arguments); }
-// A shell command in which `testlog` is the program.
+// Runs a shell command in which `testlog` is the program.
 Outcome shell(std::string const& command) {
   return testlog::testdata::run({"/bin/sh", "-c", "testlog() { '" TESTLOG_COMMAND "' \"$@\"; }; " + command});
 }
 
-// The titles of the frames, in their order.
+// Returns the titles of the frames, in their order.
 std::vector<std::string> titles(std::string const& svg) {
   std::vector<std::string> out;
   for (std::size_t at = 0; (at = svg.find("<g class=\"f\"", at)) != svg.npos; ++at) {
@@ -256,8 +256,7 @@ TEST(FlameCommand, ReportsMistakesInTheCommandLine) {
     messages += message;
   }
   expect_approved("flame_mistakes.txt", messages);
-  EXPECT_THAT(flame({run, "--colors", "pink"}).err,
-              AllOf(HasSubstr("pink"), HasSubstr("hot, module")));
+  EXPECT_THAT(flame({run, "--colors", "pink"}).err, AllOf(HasSubstr("pink"), HasSubstr("hot, module")));
 }
 
 TEST(FlameCommand, DrawsLargeFilesQuickly) {
@@ -304,7 +303,8 @@ TEST(TestlogCommand, ReportsAMissingOrUnknownCommand) {
   }
   expect_approved("mistakes.txt", messages);
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "dance"}).err,
-              StartsWith("testlog: unknown command 'dance'; expected one of show, tree, slow, stats, export, open, flame, repair, man, completion\n"));
+              StartsWith("testlog: unknown command 'dance'; expected one of show, tree, slow, stats, export, open, "
+                         "flame, repair, man, completion\n"));
 }
 
 }  // namespace

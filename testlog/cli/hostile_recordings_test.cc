@@ -1,4 +1,4 @@
-// What the commands make of recordings that somebody else made to do harm.
+// The commands on recordings that somebody made to do harm.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/value.h"
-#include "tracing_core/record/recording_bytes.h"
+#include "tracing_core/record/decode/recording_bytes.h"
 
 namespace {
 
@@ -23,14 +23,18 @@ using testing::HasSubstr;
 using testing::Not;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_command;
-using tracing::internal::RecordType;
+using tracing::recording::EntryType;
 using tracing_test::record;
 using tracing_test::RecordingBytes;
 using tracing_test::SiteBytes;
 using tracing_test::text_value;
 
-// A title, a colour, a C1 command, text that runs to the left, and the same in other ways; then a line of its own.
-constexpr std::string_view kEvil = "x\x1b]0;owned\x07\x1b[31m\xc2\x9b" "2J\x9b" "2J\x7f\u202e\u2066\u200f\u061c\ntestlog show: all is well";
+// Sets a title and a colour, has C1 commands and text that runs to the left, each in several ways; then begins a new
+// line.
+constexpr std::string_view kEvil =
+    "x\x1b]0;owned\x07\x1b[31m\xc2\x9b"
+    "2J\x9b"
+    "2J\x7f\u202e\u2066\u200f\u061c\ntestlog show: all is well";
 
 SiteBytes site_of(tracing::Kind kind, std::string_view name, std::vector<std::string_view> const& fields = {}) {
   SiteBytes site;
@@ -43,14 +47,15 @@ SiteBytes site_of(tracing::Kind kind, std::string_view name, std::vector<std::st
   site.text = std::string(name) + "t";
   for (std::string_view const field : fields) {
     auto const index = static_cast<std::uint32_t>(site.fields.size());
-    site.fields.push_back({static_cast<std::uint32_t>(site.text.size()), static_cast<std::uint32_t>(field.size()) | index << 24});
+    site.fields.push_back(
+        {static_cast<std::uint32_t>(site.text.size()), static_cast<std::uint32_t>(field.size()) | index << 24});
     site.text += field;
   }
   return site;
 }
 
-// A record with two texts.
-std::string record_of(RecordType type, std::uint32_t site, std::string_view first, std::string_view second) {
+// Returns a record with two texts.
+std::string record_of(EntryType type, std::uint32_t site, std::string_view first, std::string_view second) {
   std::vector<std::uint64_t> words = text_value(first), more = text_value(second);
   words.insert(words.end(), more.begin(), more.end());
   constexpr auto kText = static_cast<std::uint8_t>(tracing::ValueKind::text);
@@ -65,9 +70,11 @@ std::string repeated(std::string const& text, std::size_t count) {
 
 class HostileRecordings : public testing::Test {
  protected:
-  // Names of everything are kEvil: the test, its thread, a span, an event, a field, a target, a file, values, the recording.
+  // Everything has the name kEvil: the test, its thread, a span, an event, a field, a target, a file, values, the
+  // recording.
   std::string write_evil_names() const {
-    SiteBytes span = site_of(tracing::Kind::span, kEvil, {kEvil, "value"}), event = site_of(tracing::Kind::event, kEvil, {kEvil, "value"});
+    SiteBytes span = site_of(tracing::Kind::span, kEvil, {kEvil, "value"}),
+              event = site_of(tracing::Kind::event, kEvil, {kEvil, "value"});
     span.file = event.file = kEvil;
     event.row.target_size = static_cast<std::uint32_t>(kEvil.size());
     event.text.insert(kEvil.size(), kEvil.substr(1));
@@ -75,27 +82,30 @@ class HostileRecordings : public testing::Test {
     std::vector<std::uint64_t> thread = text_value(kEvil);
     thread[0] = kEvil.size();
     thread.insert(thread.begin(), 77);
-    std::string const in_test = record(RecordType::tag, 1, tracing::internal::kRestated);
+    std::string const in_test = record(EntryType::tag, 1, tracing::internal::kRestated);
     RecordingBytes file;
-    file.add(0, span.record(1) + event.record(2) + site_of(tracing::Kind::event, "test_begin", {"test", "file"}).record(3) +
+    file.add(0, span.record(1) + event.record(2) +
+                    site_of(tracing::Kind::event, "test_begin", {"test", "file"}).record(3) +
                     site_of(tracing::Kind::event, "failure", {"message", "file"}).record(4));
-    file.add(tracing::internal::kMarksTrack, in_test + record_of(RecordType::mark, 3, kEvil, kEvil) + record_of(RecordType::mark, 4, kEvil, kEvil));
-    file.add(1, record(RecordType::track, 0, tracing::internal::kRestated, thread) + in_test + record_of(RecordType::scope_begin, 1, kEvil, kEvil) +
-                    record_of(RecordType::event, 2, kEvil, kEvil) + record(static_cast<RecordType>(99), 0));
+    file.add(tracing::internal::kMarksTrack,
+             in_test + record_of(EntryType::mark, 3, kEvil, kEvil) + record_of(EntryType::mark, 4, kEvil, kEvil));
+    file.add(1, record(EntryType::track, 0, tracing::internal::kRestated, thread) + in_test +
+                    record_of(EntryType::scope_begin, 1, kEvil, kEvil) + record_of(EntryType::event, 2, kEvil, kEvil) +
+                    record(static_cast<EntryType>(99), 0));
     return folder_.write(std::string(kEvil) + ".rec", file.bytes());
   }
 
   tracing_test::TemporaryFolder const folder_;
 };
 
-// The characters of a text by which it can change a terminal or hide what it is.
+// Returns the characters of a text that can change a terminal or hide the text.
 std::string controls_in(std::string_view text) {
   std::string found;
   while (!text.empty()) {
     auto const c = tracing::internal::decode_utf8(text);
-    bool const is_control = !c.valid || (c.value < 0x20 && c.value != '\n') || (c.value >= 0x7f && c.value < 0xa0) || c.value == 0x61c ||
-                            c.value == 0x200e || c.value == 0x200f || (c.value >= 0x2028 && c.value <= 0x202e) ||
-                            (c.value >= 0x2066 && c.value <= 0x2069);
+    bool const is_control = !c.valid || (c.value < 0x20 && c.value != '\n') || (c.value >= 0x7f && c.value < 0xa0) ||
+                            c.value == 0x61c || c.value == 0x200e || c.value == 0x200f ||
+                            (c.value >= 0x2028 && c.value <= 0x202e) || (c.value >= 0x2066 && c.value <= 0x2069);
     if (is_control) found += std::to_string(c.value) + " ";
     text.remove_prefix(c.size);
   }
@@ -106,18 +116,37 @@ TEST_F(HostileRecordings, ChangeNoTerminal) {
   std::string const file = write_evil_names();
   std::string const garbage = folder_.write(std::string(kEvil) + "2.rec", std::string(5000, '\0'));
   for (std::string const& path : {file, folder_ / "", garbage, folder_ / kEvil}) {
-    for (std::vector<std::string> const& words : std::vector<std::vector<std::string>>{
-             {"show"}, {"show", "--test", "y"}, {"show", "--failed"}, {"show", "--format", "pretty"}, {"show", "--format", "compact"},
-             {"show", "--json"}, {"show", "--filter", "tt=info"}, {"show", "--time", "relative"}, {"tree"}, {"slow"}, {"stats"},
-             {"stats", "--by", "test"}, {"stats", "--by", "thread"}, {"stats", "--by", "target"}, {"stats", "--json"},
-             {"export", "--perfetto", "/dev/null"}, {"export", "--chrome", "/dev/null"}, {"export", "--json", "/dev/null", "--filter", "u"},
-             {"export", "--folded", "/dev/null"}, {"export", "--xplane", folder_ / "profile"}, {"export", "--chrome", folder_ / (std::string(kEvil) + "/x")},
-             {"flame", "-o", "/dev/null"}, {"repair", "-o", "/dev/null"}}) {
+    for (std::vector<std::string> const& words :
+         std::vector<std::vector<std::string>>{{"show"},
+                                               {"show", "--test", "y"},
+                                               {"show", "--failed"},
+                                               {"show", "--format", "pretty"},
+                                               {"show", "--format", "compact"},
+                                               {"show", "--json"},
+                                               {"show", "--filter", "tt=info"},
+                                               {"show", "--time", "relative"},
+                                               {"tree"},
+                                               {"slow"},
+                                               {"stats"},
+                                               {"stats", "--by", "test"},
+                                               {"stats", "--by", "thread"},
+                                               {"stats", "--by", "target"},
+                                               {"stats", "--json"},
+                                               {"export", "--perfetto", "/dev/null"},
+                                               {"export", "--chrome", "/dev/null"},
+                                               {"export", "--json", "/dev/null", "--filter", "u"},
+                                               {"export", "--folded", "/dev/null"},
+                                               {"export", "--xplane", folder_ / "profile"},
+                                               {"export", "--chrome", folder_ / (std::string(kEvil) + "/x")},
+                                               {"flame", "-o", "/dev/null"},
+                                               {"repair", "-o", "/dev/null"}}) {
       std::vector<std::string> arguments(words.begin() + 1, words.end());
       arguments.insert(words[0] == "export" ? arguments.begin() : arguments.end(), path);
       Outcome const outcome = run_command(words[0], arguments);
-      EXPECT_EQ(controls_in(outcome.out), "") << words[0] << " " << testing::PrintToString(words) << "\n" << outcome.out;
-      EXPECT_EQ(controls_in(outcome.err), "") << words[0] << " " << testing::PrintToString(words) << "\n" << outcome.err;
+      EXPECT_EQ(controls_in(outcome.out), "") << words[0] << " " << testing::PrintToString(words) << "\n"
+                                              << outcome.out;
+      EXPECT_EQ(controls_in(outcome.err), "") << words[0] << " " << testing::PrintToString(words) << "\n"
+                                              << outcome.err;
       EXPECT_THAT(outcome.err, Not(HasSubstr("\ntestlog show: all is well"))) << testing::PrintToString(words);
       EXPECT_EQ(outcome.signal, 0) << testing::PrintToString(words);
     }
@@ -129,22 +158,25 @@ TEST_F(HostileRecordings, HaveOneLineForEachFoldedStack) {
   EXPECT_THAT(stacks, Not(HasSubstr("\ntestlog show")));
 }
 
-// Spans with long names around many records: each line would have all of the names, in all a hundred gigabytes.
+// Spans with long names are around many records: each line would have all the names, a hundred gigabytes altogether.
 TEST_F(HostileRecordings, PrintAThousandTimesWhatTheyAre) {
   RecordingBytes file;
   file.add(0, site_of(tracing::Kind::span, std::string(12'000, 'n')).record(1));
   file.add(0, site_of(tracing::Kind::event, "event").record(2));
-  std::string const spans = repeated(record(RecordType::scope_begin, 1), 1000), events = repeated(record(RecordType::event, 2), 1000);
-  file.add(1, spans), file.add(1, spans, 1000), file.add(1, spans, 2000), file.add(1, events, 3000), file.add(1, events, 4000);
+  std::string const spans = repeated(record(EntryType::scope_begin, 1), 1000),
+                    events = repeated(record(EntryType::event, 2), 1000);
+  file.add(1, spans), file.add(1, spans, 1000), file.add(1, spans, 2000), file.add(1, events, 3000),
+      file.add(1, events, 4000);
   std::string const path = folder_.write("long.rec", file.bytes()), other = folder_.write("other.rec", file.bytes());
-  std::string const why = "stopped here: its lines have more than 64 MiB, and 1024 times the size of its records; a filter or another selection makes fewer lines";
+  std::string const why =
+      "stopped here: its lines have more than 64 MiB, and 1024 times the size of its records; a filter or another "
+      "selection makes fewer lines";
   auto const size_of = [&](std::vector<std::string> const& arguments, std::string const& command = "show") {
-    Outcome const outcome = testlog::testdata::run(
-        [&] {
-          std::vector<std::string> words{"/bin/sh", "-c", "\"$@\" | wc -c", "sh", TESTLOG_COMMAND, command};
-          words.insert(words.end(), arguments.begin(), arguments.end());
-          return words;
-        }());
+    Outcome const outcome = testlog::testdata::run([&] {
+      std::vector<std::string> words{"/bin/sh", "-c", "\"$@\" | wc -c", "sh", TESTLOG_COMMAND, command};
+      words.insert(words.end(), arguments.begin(), arguments.end());
+      return words;
+    }());
     EXPECT_THAT(outcome.err, HasSubstr(path + ": " + why + "\n")) << command;
     return std::stoull(outcome.out);
   };

@@ -20,7 +20,7 @@ using testlog::testdata::Outcome;
 using tracing_test::Browser;
 using tracing_test::LinkPort;
 
-// An empty page at a port of its own, which makes it another origin.
+// Serves an empty page at another port, which makes it another origin.
 class Page {
  public:
   Page() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -43,7 +43,8 @@ class Page {
 
  private:
   void answer() const {
-    constexpr char kAnswer[] = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\nConnection: close\r\n\r\n<!doctype html>";
+    constexpr char kAnswer[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\nConnection: close\r\n\r\n<!doctype html>";
     for (int client; (client = accept(socket_, nullptr, nullptr)) >= 0; close(client)) {
       char request[4096];
       timeval const limit{1, 0};  // a browser opens connections that it does not use
@@ -69,11 +70,11 @@ TEST(LinkInBrowser, IsFetchedByAPageOfAnotherOrigin) {
   browser.open(page.url());
   auto opened = std::async(std::launch::async, [&] {
     std::string const origin = page.url().substr(0, page.url().size() - 1);
-    return testlog::testdata::run({"/bin/sh", "-c", "exec \"$@\" >\"$0\"", folder / "printed", TESTLOG_COMMAND, "open", "--no-browser",
-                                   "--origin", origin, file},
+    return testlog::testdata::run({"/bin/sh", "-c", "exec \"$@\" >\"$0\"", folder / "printed", TESTLOG_COMMAND, "open",
+                                   "--no-browser", "--origin", origin, file},
                                   {{"CI", ""}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}});
   });
-  close(tracing_test::connect_to_link());  // it listens
+  close(tracing_test::connect_to_link());  // waits until the command listens
   std::string path;
   for (int i = 0; i < 1000 && path.empty(); ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10)))
     path = tracing_test::path_of_link(testlog::testdata::content_of(folder / "printed"));

@@ -7,12 +7,11 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/terminal.h"
 
-namespace testlog::cli {
-namespace {
+namespace testlog::cli { namespace {
 
 constexpr char kHelpHint[] = "`testlog --help` and `testlog COMMAND --help` list the options.\n";
 
-// CLI11 would report a missing command.
+// Reports an unknown command, which CLI11 would report as a missing command.
 void check_command(CLI::App const& program, std::string const& first) {
   if (first.empty() || first.front() == '-') return;
   std::string names;
@@ -30,9 +29,9 @@ int run(int argc, char** argv) {
   program.failure_message([](CLI::App const* app, CLI::Error const& error) {
     return app->get_name() + ": " + error.what() + '\n' + kHelpHint;
   });
-  Command const commands[] = {add_show_command(program),  add_tree_command(program),   add_slow_command(program),
-                              add_stats_command(program), add_export_command(program), add_open_command(program),
-                              add_flame_command(program), add_repair_command(program), add_man_command(program),
+  Command const commands[] = {add_show_command(program),      add_tree_command(program),   add_slow_command(program),
+                              add_stats_command(program),     add_export_command(program), add_open_command(program),
+                              add_flame_command(program),     add_repair_command(program), add_man_command(program),
                               add_completion_command(program)};
   try {
     if (argc > 1) check_command(program, argv[1]);
@@ -49,8 +48,7 @@ int run(int argc, char** argv) {
   }
 }
 
-}  // namespace
-}  // namespace testlog::cli
+}}  // namespace testlog::cli
 
 int main(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);  // so that write() returns an error at RLIMIT_FSIZE

@@ -32,14 +32,14 @@ struct Options {
   std::vector<std::string> origins;
 };
 
-// A range of CLI11 lets `nan` pass.
+// Checks a time limit, since a range of CLI11 lets `nan` pass.
 std::string check_time_limit(std::string const& text) {
   double seconds = 0;
   bool const is_number = CLI::detail::lexical_cast(text, seconds);
   return is_number && seconds >= 0.001 && seconds <= 86400 ? "" : text + ": expected 0.001 to 86400 seconds";
 }
 
-// An origin as a browser names it.
+// Checks that the text is an origin as a browser names it.
 std::string check_origin(std::string const& text) {
   std::string_view host = text;
   for (std::string_view const scheme : {"http://", "https://"}) {
@@ -47,11 +47,12 @@ std::string check_origin(std::string const& text) {
   }
   constexpr char kAllowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-:[]";
   bool const is_origin = host.size() < text.size() && !host.empty() && host.find_first_not_of(kAllowed) == host.npos;
-  return is_origin ? "" : text + ": expected an origin such as http://localhost:10000, in small letters and without a path";
+  return is_origin ? ""
+                   : text + ": expected an origin such as http://localhost:10000, in small letters and without a path";
 }
 
-// A file in a new temporary folder. Both are removed at the end, also if a signal ends the process, unless the file is to
-// be kept. One at a time.
+// Makes a new temporary folder for a file. Removes both at the end, also if a signal ends the process, unless the file
+// is to be kept. One object at a time.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string const& name) : folder_(fs::temp_directory_path() / "testlog-XXXXXX") {
@@ -60,7 +61,8 @@ class TemporaryFile {
     path_ = folder_ + "/" + name;
     part_ = tracing::internal::part_of(path_);
     removed_by_signal = this;
-    struct sigaction action {}, before {};
+    struct sigaction action {
+    }, before{};
     action.sa_handler = on_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     for (int const signal : kSignals) {
@@ -87,7 +89,7 @@ class TemporaryFile {
   }
   static void on_signal(int signal) {
     if (TemporaryFile const* const file = removed_by_signal) file->remove();
-    raise(signal);  // which ends the process when this returns
+    raise(signal);  // ends the process when this function returns
   }
 
   static inline std::atomic<TemporaryFile const*> removed_by_signal{nullptr};
@@ -96,17 +98,18 @@ class TemporaryFile {
 };
 
 int serve(std::string const& path, Options const& options) {
-  auto const limit = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(options.time_limit_s));
+  auto const limit =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(options.time_limit_s));
   auto const print = [](std::string_view line) {
     std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
     std::fflush(stdout);
   };
-  auto const result =
-      tracing::serve_perfetto_link(path, {.time_limit = limit, .opens_browser = !options.no_browser, .origins = options.origins, .print = print});
+  auto const result = tracing::serve_perfetto_link(
+      path, {.time_limit = limit, .opens_browser = !options.no_browser, .origins = options.origins, .print = print});
   return result == tracing::LinkResult::fetched ? kDone : kFailed;
 }
 
-// The file if it is a single one that is no recording.
+// Returns the file if it is the only one, and not a recording.
 std::optional<std::string> trace_of(std::vector<std::string> const& files) {
   if (files.size() != 1 || start_of(files.front())) return std::nullopt;
   return files.front();
@@ -117,7 +120,8 @@ int run(Options const& options) {
   if (auto const trace = trace_of(files)) {
     if (trace->ends_with(".xplane.pb"))
       throw UsageError("open: " + *trace + " is for TensorBoard or xprof, and ui.perfetto.dev cannot read it");
-    if (options.filter_option->count() > 0) throw UsageError("open: --filter is for recordings, and " + *trace + " is none");
+    if (options.filter_option->count() > 0)
+      throw UsageError("open: --filter is for recordings, and " + *trace + " is none");
     return serve(*trace, options);
   }
   std::string const name = files.size() == 1 ? fs::path(files.front()).stem().string() : "recordings";
@@ -147,17 +151,21 @@ Exit status: 0 the browser has fetched it; 1 it has not, and where the file is w
 Command add_open_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("open", "Opens a trace or recordings in ui.perfetto.dev.");
-  app->add_option("FILE", options->files, "A trace, or recordings or folders of them; by default those that the last ctest below this folder left");
+  app->add_option(
+      "FILE", options->files,
+      "A trace, or recordings or folders of them; by default those that the last ctest below this folder left");
   options->filter_option =
-      app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER, for recordings")->capture_default_str();
+      app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER, for recordings")
+          ->capture_default_str();
   app->add_flag("--no-browser", options->no_browser, "Only prints the link");
   app->add_option("--time-limit", options->time_limit_s, "How many seconds to wait for a browser")
       ->check(CLI::Validator(check_time_limit, ""))
       ->capture_default_str();
-  app->add_option("--origin", options->origins, "Also serves pages of this origin, such as a Perfetto UI of your own: http://localhost:10000")
+  app->add_option("--origin", options->origins,
+                  "Also serves pages of this origin, such as a Perfetto UI of your own: http://localhost:10000")
       ->check(CLI::Validator(check_origin, ""))
       ->expected(1)
-      ->allow_extra_args(false)  // else it would take the file that follows
+      ->allow_extra_args(false)  // otherwise it would take the file that follows
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};

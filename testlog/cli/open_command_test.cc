@@ -49,20 +49,21 @@ class Open : public testing::Test {
     return testlog::testdata::run(words, variables(ci));
   }
   testlog::testdata::Variables variables(std::string const& ci) const {
-    return {{"CI", ci}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}, {"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"BROWSER", ""},
-            {"TMPDIR", folder_ / "tmp"}};
+    return {{"CI", ci},      {"SSH_CONNECTION", ""},     {"SSH_TTY", ""}, {"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""},
+            {"BROWSER", ""}, {"TMPDIR", folder_ / "tmp"}};
   }
-  // While it runs. What it prints is in a file, so that link() sees it.
+  // Starts the command, which runs meanwhile. Its output is in a file, so that link() sees it.
   std::future<Outcome> start(std::vector<std::string> const& arguments) const {
     return std::async(std::launch::async, [this, arguments] {
-      std::vector<std::string> words{"/bin/sh", "-c", "exec \"$@\" >\"$0\"", folder_ / "printed", TESTLOG_COMMAND, "open"};
+      std::vector<std::string> words{"/bin/sh",       "-c",  "exec \"$@\" >\"$0\"", folder_ / "printed",
+                                     TESTLOG_COMMAND, "open"};
       words.insert(words.end(), arguments.begin(), arguments.end());
       Outcome outcome = testlog::testdata::run(words, variables(""));
       outcome.out = testlog::testdata::content_of(folder_ / "printed");
       return outcome;
     });
   }
-  // The path in the printed link, for which it waits.
+  // Waits for the printed link. Returns its path.
   std::string link() const {
     for (int i = 0; i < 1000; ++i, usleep(10'000)) {
       std::string const printed = testlog::testdata::content_of(folder_ / "printed");
@@ -88,8 +89,8 @@ TEST_F(Open, ServesTheTraceOfARecording) {
   EXPECT_THAT(path, EndsWith("/run.pftrace"));
   Outcome const outcome = opened.get();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, StartsWith("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path +
-                                      "\nNo browser was found here.\n"));
+  EXPECT_THAT(outcome.out, StartsWith("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" +
+                                      path + "\nNo browser was found here.\n"));
   EXPECT_EQ(trace, run_command("export", {file, "--perfetto", "-"}).out);
   EXPECT_THAT(left_over(), IsEmpty());
 }
@@ -108,13 +109,14 @@ TEST_F(Open, ServesAnyOtherFileAsItIs) {
   std::string const path = link();
   EXPECT_EQ(body_of(ask_link("GET " + path)), "[]");
   EXPECT_EQ(opened.get().out, "Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path +
-                              "\nOr: http://localhost:10000/#!/?url=http://127.0.0.1:9001" + path +
-                              "\nOr: https://traces.example/#!/?url=http://127.0.0.1:9001" + path +
-                              "\nThe link works once, within 300 s. Ctrl-C ends it.\nThe browser has fetched " + file + "\n");
+                                  "\nOr: http://localhost:10000/#!/?url=http://127.0.0.1:9001" + path +
+                                  "\nOr: https://traces.example/#!/?url=http://127.0.0.1:9001" + path +
+                                  "\nThe link works once, within 300 s. Ctrl-C ends it.\nThe browser has fetched " +
+                                  file + "\n");
   EXPECT_TRUE(fs::exists(file));
 }
 
-// The file that the text ends with, or names before a word.
+// Returns the .pftrace file that the text names.
 std::string file_in(std::string const& text) {
   std::smatch found;
   return std::regex_search(text, found, std::regex("/[^ \n]*\\.pftrace")) ? found[0].str() : "";
@@ -132,21 +134,27 @@ TEST_F(Open, KeepsTheTraceThatNobodyFetched) {
 TEST_F(Open, SaysInCiWhereTheTraceIs) {
   Outcome const outcome = open({record("run.rec")}, "true");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("In CI no link is served. The trace is " + folder_ / "tmp/testlog-"), EndsWith("/run.pftrace\n")));
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("In CI no link is served. The trace is " + folder_ / "tmp/testlog-"),
+                                 EndsWith("/run.pftrace\n")));
   EXPECT_TRUE(fs::exists(file_in(outcome.out)));
 }
 
 TEST_F(Open, EndsByCtrlC) {
   std::string const file = folder_.write("trace.json", "[]");
-  Outcome const outcome = testlog::testdata::run(
-      {"/bin/sh", "-c", std::string("CI= SSH_CONNECTION= SSH_TTY= exec timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " open --no-browser " + file});
-  EXPECT_THAT(outcome.out, EndsWith("Interrupted before a browser fetched the trace. Open " + file + " on https://ui.perfetto.dev instead.\n"));
+  Outcome const outcome =
+      testlog::testdata::run({"/bin/sh", "-c",
+                              std::string("CI= SSH_CONNECTION= SSH_TTY= exec timeout --preserve-status -s INT 1 ") +
+                                  TESTLOG_COMMAND + " open --no-browser " + file});
+  EXPECT_THAT(outcome.out, EndsWith("Interrupted before a browser fetched the trace. Open " + file +
+                                    " on https://ui.perfetto.dev instead.\n"));
   EXPECT_EQ(outcome.exit_code, 1);
 }
 
-// `words` in a shell, in whose `$0` the process that opens the recording writes its output.
+// Runs `words` in a shell, in the folder to which a process in the background, `$opened`, writes its output. That
+// process opens the recording.
 Outcome in_shell(std::string const& words, std::string const& folder, std::string const& recording) {
-  std::string const start = "cd \"$0\"; TMPDIR=$0/tmp CI= SSH_CONNECTION= SSH_TTY= \"$1\" open --no-browser \"$2\" > out 2>&1 & opened=$!; ";
+  std::string const start =
+      "cd \"$0\"; TMPDIR=$0/tmp CI= SSH_CONNECTION= SSH_TTY= \"$1\" open --no-browser \"$2\" > out 2>&1 & opened=$!; ";
   return testlog::testdata::run({"/bin/sh", "-c", start + words, folder, TESTLOG_COMMAND, recording});
 }
 
@@ -154,9 +162,9 @@ TEST_F(Open, LeavesNoTraceIfASignalEndsIt) {
   std::string const file = record("run.rec", 300'000);
   for (std::string const moment : {"ls tmp/testlog-*/*", "grep -q 'Open in a browser' out"}) {
     for (std::string const signal : {"TERM", "HUP"}) {
-      Outcome const outcome =
-          in_shell("until " + moment + " > found 2>&1; do :; done; kill -" + signal + " $opened; wait $opened; echo $?; cat found",
-                   folder_ / "", file);
+      Outcome const outcome = in_shell("until " + moment + " > found 2>&1; do :; done; kill -" + signal +
+                                           " $opened; wait $opened; echo $?; cat found",
+                                       folder_ / "", file);
       EXPECT_THAT(outcome.out, StartsWith(signal == "TERM" ? "143\n" : "129\n")) << moment;
       EXPECT_THAT(left_over(), IsEmpty()) << moment << ", SIG" << signal << ": " << outcome.out;
       fs::remove(folder_ / "out");
@@ -166,8 +174,11 @@ TEST_F(Open, LeavesNoTraceIfASignalEndsIt) {
 
 TEST_F(Open, KeepsTheTraceIfCtrlCEndsTheWait) {
   std::string const file = record("run.rec");
-  std::string const words = std::string("CI= SSH_CONNECTION= SSH_TTY= TMPDIR=\"$0\" exec timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND;
-  std::string const said = testlog::testdata::run({"/bin/sh", "-c", words + " open --no-browser \"$1\"", folder_ / "tmp", file}).out;
+  std::string const words =
+      std::string("CI= SSH_CONNECTION= SSH_TTY= TMPDIR=\"$0\" exec timeout --preserve-status -s INT 1 ") +
+      TESTLOG_COMMAND;
+  std::string const said =
+      testlog::testdata::run({"/bin/sh", "-c", words + " open --no-browser \"$1\"", folder_ / "tmp", file}).out;
   EXPECT_THAT(said, HasSubstr("Interrupted before a browser fetched the trace. Open " + folder_ / "tmp/testlog-"));
   EXPECT_TRUE(fs::exists(file_in(said.substr(said.find("Interrupted"))))) << said;
 }

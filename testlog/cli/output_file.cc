@@ -46,7 +46,7 @@ void OutputFile::write(std::string_view text) noexcept {
 }
 
 std::error_code OutputFile::finish() noexcept {
-  // Some file systems report only now that there was no room.
+  // Some file systems report only now that they are full.
   if (file_ >= 0 && close(file_) != 0 && !error_) error_ = last_error();
   file_ = -1;
   if (part_.empty() || error_) return error_;

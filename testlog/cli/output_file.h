@@ -9,18 +9,18 @@
 
 namespace testlog::cli {
 
-/// A file is written as `name.<process>.part` in the same folder, for its user alone, and renamed in finish(): until then, and
-/// if anything goes wrong, what had its name stays as it was. `-` is standard output. That, and a pipe or device that the
-/// user named, are written to directly. Text after an error is dropped. Single-thread.
+/// Writes a file as `name.<process>.part` in its folder, for its user alone, and renames it in finish(). Until then,
+/// and if anything goes wrong, an older file of this name stays as it was. `-` is standard output. Standard output, and
+/// a pipe or device that the user named, are written to directly. Text after an error is dropped. Single-thread.
 class OutputFile {
  public:
   explicit OutputFile(std::string const& path, tracing::internal::FileName name = tracing::internal::FileName::given);
   OutputFile(OutputFile const&) = delete;
   OutputFile& operator=(OutputFile const&) = delete;
-  /// Without finish(), an older file stays.
+  /// Closes the file. Without finish(), an older file stays.
   ~OutputFile();
 
-  /// Whether finish() replaces the file at `path`, so that it can be read until then.
+  /// Returns true if finish() replaces the file at `path`, so that it can be read until then.
   static bool replaces(std::string const& path) noexcept;
 
   void write(std::string_view text) noexcept;
@@ -29,15 +29,15 @@ class OutputFile {
 
  private:
   std::string const target_;
-  std::string part_;  // the file to be renamed; empty: none
+  std::string part_;  // the file to be renamed; empty if the output is written to directly
   int file_ = -1;
   std::error_code error_;
 };
 
-/// An input: a path, or `-` for standard input. Returns a descriptor, or a negative number and sets errno.
+/// Opens an input: a path, or `-` for standard input. Returns a descriptor, or a negative number and sets errno.
 int open_input(std::string const& path) noexcept;
 std::string name_of_input(std::string const& path);
-/// Whether the output at `path` is the input.
+/// Returns true if the output at `path` is the input.
 bool is_same_file(std::string const& input, std::string const& path) noexcept;
 
 }  // namespace testlog::cli

@@ -83,17 +83,18 @@ TEST(OutputFile, IsForItsUserAloneAndFollowsNoLinkAtItsTemporaryName) {
   mode_t const before = umask(0);
   OutputFile file(folder / "run.svg");
   umask(before);
-  EXPECT_EQ(fs::status(tracing::internal::part_of(folder / "run.svg")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(tracing::internal::part_of(folder / "run.svg")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
   file.write("new");
   EXPECT_FALSE(file.finish());
   EXPECT_EQ(folder.read("run.svg"), "new");
   EXPECT_EQ(folder.read("victim"), "precious");
 }
 
-TEST(OutputFile, OfANameThatWeFormedTakesThePlaceOfAPipe) {
+TEST(OutputFile, ReplacesAPipeOfANameThatWeFormed) {
   TemporaryFolder const folder;
   ASSERT_EQ(mkfifo((folder / "run").c_str(), 0600), 0);
-  OutputFile file(folder / "run", tracing::internal::FileName::formed);  // a pipe would wait for its reader
+  OutputFile file(folder / "run", tracing::internal::FileName::formed);  // opening the pipe would wait for a reader
   file.write("new");
   EXPECT_FALSE(file.finish());
   EXPECT_EQ(folder.read("run"), "new");

@@ -7,59 +7,51 @@
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/model/text_escape.h"
-#include "tracing_core/record/layout.h"
+#include "tracing_core/record/ring/layout.h"
 
 namespace testlog::cli {
 namespace {
 
-std::uint64_t main_track_of(tracing::internal::Recording const& recording) {
-  for (tracing::internal::RecordedThread const& thread : recording.threads()) {
+std::uint64_t main_track_of(tracing::recording::Recording const& recording) {
+  for (tracing::recording::Thread const& thread : recording.threads()) {
     bool const is_main = thread.os_thread == static_cast<std::int64_t>(recording.process());
     if (is_main && thread.number < tracing::internal::kMarksTrack) return thread.number;
   }
   return 0;
 }
 
-// Times of a damaged recording may be centuries apart, more than this type has: then it is a wrong one.
+// Returns the time between two instants. In a damaged recording they may be centuries apart, more than this type can
+// hold: then the result is wrong.
 std::int64_t between(tracing::Instant begin, tracing::Instant end) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(end.ns) - static_cast<std::uint64_t>(begin.ns));
 }
 
-// JSON has the time as a member, text before the thread.
+// Prepares `format` for relative times. JSON has the time as a member. Text gets it from append(), before the thread,
+// so its format prints no time.
 tracing::FormatOptions without_time(tracing::FormatOptions format, bool relative, RecordPlace const& place) {
   if (!relative) return format;
-  format.timer = format.kind != tracing::FormatKind::json
-                     ? nullptr
-                     : tracing::make_timer([&place](tracing::TextBuffer& out, tracing::Instant time) {
-                         tracing::append_relative_time(out, between(place.begin(), time), 0);
-                         return true;
-                       });
+  format.timer = nullptr;
+  if (!tracing::internal::is_json(format.kind)) return format;
+  format.timer = tracing::make_timer([&place](tracing::TextBuffer& out, tracing::Instant time) {
+    tracing::append_relative_time(out, between(place.begin(), time), 0);
+    return true;
+  });
   return format;
 }
 
 }  // namespace
 
-ThreadNames::ThreadNames(tracing::internal::Recording const& recording) {
-  std::set<std::string_view> seen;
-  for (tracing::internal::RecordedThread const& thread : recording.threads()) {
-    if (!thread.name.empty() && !seen.insert(thread.name).second) shared_.insert(thread.name);
-  }
+std::string name_of(tracing::recording::Thread const& thread) {
+  return thread.name.empty() ? "thread " + std::to_string(thread.number) : printable(thread.name);
 }
 
-std::string ThreadNames::of(tracing::internal::RecordedThread const& thread) const {
-  std::string const number = std::to_string(thread.number);
-  if (thread.name.empty()) return "thread " + number;
-  return printable(thread.name) + (is_shared(thread.name) ? " " + number : "");
-}
-
-RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing::internal::Recording const& recording,
+RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing::recording::Recording const& recording,
                            RecordPlace const& place)
     : place_(place),
-      is_json_(format.kind == tracing::FormatKind::json),
+      is_json_(tracing::internal::is_json(format.kind)),
       is_coloured_(format.ansi),
       has_relative_time_(relative && !is_json_),
       main_track_(main_track_of(recording)),
-      names_(recording),
       format_(tracing::make_event_format(without_time(std::move(format), relative, place))) {}
 
 bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
@@ -77,7 +69,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
     tracing::append_sanitized_in_line(out, place_.test());
     out.append("] ");
   }
-  if (!is_json_ && track.number != main_track_) append_label(out, track);
+  if (!is_json_ && track.number != main_track_) tracing::internal::append_thread_label(out, track);
   if (!format_->append(out, event)) {
     out.resize_down(begin);
     return false;
@@ -85,19 +77,11 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
   if (!is_json_) return true;
   tracing::internal::JsonMembers members(out);
   if (!members.is_open()) return true;
-  if (std::string_view const test = place_.test(); !test.empty()) tracing::append_json_string(members.add("test"), test);
+  if (std::string_view const test = place_.test(); !test.empty())
+    tracing::append_json_string(members.add("test"), test);
   if (place_.is_late()) members.add("late").append("true");
   members.add_thread(track);
   return true;
-}
-
-void RecordLabels::append_label(tracing::TextBuffer& out, tracing::Track const& track) const noexcept {
-  tracing::internal::append_thread_label(out, track);
-  if (!names_.is_shared(track.name)) return;
-  out.resize_down(out.size() - 2);  // the bracket and a blank
-  out.push_back(' ');
-  out.append_uint(track.number);
-  out.append("] ");
 }
 
 }  // namespace testlog::cli

@@ -13,7 +13,7 @@ RecordingStatistics::RecordingStatistics(std::string command, std::string filter
 bool RecordingStatistics::add_all(Selection const& selection) {
   std::vector<std::string> const paths = files_of(command_, selection.paths);
   bool is_good = true;
-  Progress progress(command_, paths.size(), "recordings", false);  // nothing is printed meanwhile
+  Progress progress(command_, paths.size(), "recordings", false);  // the command prints nothing meanwhile
   for (std::string const& path : paths) {
     if (auto const file = open_recording(command_, path)) {
       add(*file, selection);
@@ -25,8 +25,8 @@ bool RecordingStatistics::add_all(Selection const& selection) {
   return is_good;
 }
 
-void RecordingStatistics::add(RecordingFile& file, Selection const& selection) {
-  RecordedTests const tests = tests_of(*file.recording);
+void RecordingStatistics::add(OpenedRecording& file, Selection const& selection) {
+  RecordedTests const tests = recorded_tests_of(*file.recording);
   bool is_wanted = !selection.is_narrow();
   for (auto const& [tag, test] : tests) {
     if (!selection.has(test)) continue;
@@ -37,7 +37,7 @@ void RecordingStatistics::add(RecordingFile& file, Selection const& selection) {
   if (!is_wanted) return;
   tracing::internal::StatisticsSource source(*file.recording);
   source.filter = filter_of(command_, filter_);
-  source.each = [&file](tracing::internal::RecordEntry const& entry) { file.learn(entry); };
+  source.each = [&file](tracing::recording::Entry const& entry) { file.learn(entry); };
   source.test_of = [&](std::uint32_t tag) -> std::optional<std::string> {
     auto const found = tests.find(tag);
     if (found != tests.end() && selection.has(found->second)) return found->second.name;

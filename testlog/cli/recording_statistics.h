@@ -1,4 +1,4 @@
-// RecordingStatistics: the statistics of the recordings and tests that a command selects.
+// RecordingStatistics: computes the statistics of the recordings and tests that a command selects.
 #pragma once
 
 #include <string>
@@ -11,22 +11,24 @@
 
 namespace testlog::cli {
 
+/// Reads recordings and adds up their statistics.
 class RecordingStatistics {
  public:
   /// Throws UsageError if the directives are wrong.
   RecordingStatistics(std::string command, std::string filter, tracing::StatisticsBy by);
 
-  /// Reads all of them, with progress. Returns false if a file cannot be read, which is reported on standard error.
+  /// Reads all selected recordings, and shows progress. If a file cannot be read, prints the reason to standard error
+  /// and returns false at the end.
   bool add_all(Selection const& selection);
   tracing::Statistics finish() { return reader_.finish(); }
 
-  /// The selected tests.
+  /// Returns the selected tests.
   std::vector<RecordedTest> const& tests() const noexcept { return tests_; }
-  /// Notes for the reader: those of notes_of() and DirectiveNotes.
+  /// Returns notes for the reader: the notes of notes_of() and DirectiveNotes.
   std::string notes() const { return notes_ + directives_.lines(); }
 
  private:
-  void add(RecordingFile& file, Selection const& selection);
+  void add(OpenedRecording& file, Selection const& selection);
 
   std::string const command_;
   std::string const filter_;

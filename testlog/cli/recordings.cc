@@ -17,43 +17,40 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/perf/perf_filter.h"
-#include "tracing_core/record/recorded_spans.h"
-#include "tracing_core/record/region.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/record/ring/region.h"
+#include "tracing_core/record/spans.h"
 
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::LostRecords;
-using tracing::internal::RecordedSpan;
-using tracing::internal::RecordedSpans;
-using tracing::internal::RecordedTrack;
-using tracing::internal::RecordEntry;
-using tracing::internal::Recording;
-using tracing::internal::RecordType;
 using tracing::internal::what_bounds;
+using tracing::recording::Entry;
+using tracing::recording::EntryType;
+using tracing::recording::Losses;
+using tracing::recording::Recording;
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
   report("testlog " + command + ": " + printable(path) + ": " + text + "\n");
 }
 
-// Of the spans that were not closed, by key.
+// A span that was not closed.
 struct OpenSpan {
-  RecordedSpan const* span = nullptr;
+  tracing::recording::Span const* span = nullptr;
   std::uint64_t parent = 0;
 };
+// Finds the spans that were not closed.
 struct OpenSpans {
-  RecordedSpans values;
+  tracing::recording::Spans values;
   std::unordered_map<std::uint64_t, OpenSpan> by_key;
 
-  // Reads the recording once more if there are any: nothing is kept for the spans that end, which are most.
-  explicit OpenSpans(RecordingFile const& file) {
+  // Reads the recording once more if it has open spans, so that nothing is kept for the spans that end, which are most.
+  explicit OpenSpans(OpenedRecording const& file) {
     if (file.spans.empty()) return;
-    file.recording->for_each([&](RecordEntry const& entry) {
-      bool const begins = entry.type == RecordType::state || entry.type == RecordType::scope_begin ||
-                          entry.type == RecordType::new_span;
-      if ((!begins && entry.type != RecordType::values) || !file.spans.contains(entry.span)) return;
-      RecordEntry alone = entry;
+    file.recording->for_each([&](Entry const& entry) {
+      bool const begins = entry.type == EntryType::state || begins_span(entry.type);
+      if ((!begins && entry.type != EntryType::values) || !file.spans.contains(entry.span)) return;
+      Entry alone = entry;
       alone.parent = 0;  // only its values are needed
       values.follow(alone);
       OpenSpan& open = by_key[entry.span];
@@ -74,13 +71,13 @@ struct OpenSpans {
   }
 };
 
-// The innermost spans with their fields; those of a recursion are one.
-std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const& file, OpenSpans const& spans) {
+// Returns the path of the innermost spans, with their fields. The spans of a recursion are one step.
+std::string path_of(std::vector<std::uint64_t> const& open, OpenedRecording const& file, OpenSpans const& spans) {
   constexpr std::size_t kMaxNames = 32;
   struct Step {
     std::string_view name;
-    std::size_t times;        // in a row
-    std::uint64_t innermost;  // of them
+    std::size_t times;        // the number of spans with this name in a row
+    std::uint64_t innermost;  // the innermost of these spans
   };
   std::vector<Step> steps;
   for (std::uint64_t const key : open) {
@@ -101,19 +98,19 @@ std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const&
   return path;
 }
 
-// The open spans in which no thread is, without those around others of them.
-std::vector<std::uint64_t> held_spans(RecordingFile const& file, OpenSpans const& spans) {
+// Returns the open spans that no thread is in, without spans that are around another of them.
+std::vector<std::uint64_t> held_spans(OpenedRecording const& file, OpenSpans const& spans) {
   std::set<std::uint64_t> held, around;
   for (auto const& [key, span] : spans.by_key) held.insert(key);
-  for (RecordedTrack const& track : file.recording->tracks())
+  for (tracing::recording::TrackSummary const& track : file.recording->tracks())
     for (std::uint64_t const key : track.open) held.erase(key);
   for (std::uint64_t const key : held) around.insert(spans.by_key.at(key).parent);
   std::erase_if(held, [&around](std::uint64_t key) { return around.contains(key); });
   return {held.begin(), held.end()};
 }
 
-// With the spans around it.
-std::string path_to(std::uint64_t leaf, RecordingFile const& file, OpenSpans const& spans) {
+// Returns the path of a span, with the spans around it.
+std::string path_to(std::uint64_t leaf, OpenedRecording const& file, OpenSpans const& spans) {
   constexpr std::size_t kMaxDepth = 1000;  // a damaged recording may have a span that is below itself
   std::vector<std::uint64_t> path;
   auto at = spans.by_key.find(leaf);
@@ -125,25 +122,26 @@ std::string path_to(std::uint64_t leaf, RecordingFile const& file, OpenSpans con
 
 }  // namespace
 
-void RecordingFile::learn(RecordEntry const& entry) {
+void OpenedRecording::learn(Entry const& entry) {
   constexpr std::size_t kStep = 65536;
   if (++learned % kStep == 0 && progress != nullptr) progress->step(kStep);
-  if (entry.type == RecordType::mark) {
+  if (entry.type == EntryType::mark) {
     if (is_test_begin(entry)) running[entry.tag] = test_of(entry);
     if (is_test_end(entry)) running.erase(entry.tag);
     return;
   }
   if (entry.metadata != nullptr) callsites.insert(entry.metadata);
-  if (entry.type == RecordType::scope_end || entry.type == RecordType::close) {
+  if (ends_span(entry.type)) {
     spans.erase(entry.span);
   } else if (entry.metadata != nullptr && entry.metadata->is_span()) {
     spans.try_emplace(entry.span, entry.metadata->name());
   }
 }
 
-void OutputLimit::check(RecordingFile const& file) const {
+void OutputLimit::check(OpenedRecording const& file) const {
   if (left_ > 0) return;
-  throw std::runtime_error(printable(file.path) + ": stopped here: its lines have more than 64 MiB, and " + std::to_string(kFactor) +
+  throw std::runtime_error(printable(file.path) + ": stopped here: its lines have more than 64 MiB, and " +
+                           std::to_string(kFactor) +
                            " times the size of its records; a filter or another selection makes fewer lines");
 }
 
@@ -158,27 +156,28 @@ std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::stri
   return tracing::with_perf_spans(tracing::to_filter(parsed_filter(command, directives)));
 }
 
-std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path) {
+std::unique_ptr<OpenedRecording> open_recording(std::string const& command, std::string const& path) {
   std::string error;
   auto recording = Recording::read_file(path, error);
   if (recording == nullptr) return print_error(command, path, error), nullptr;
-  return std::make_unique<RecordingFile>(RecordingFile{path, std::move(recording)});
+  return std::make_unique<OpenedRecording>(OpenedRecording{path, std::move(recording)});
 }
 
-std::string notes_of(std::string const& command, RecordingFile const& file) {
+std::string notes_of(std::string const& command, OpenedRecording const& file) {
   return notes_of(command, file, file.recording->lost());
 }
 
-std::string notes_of(std::string const& command, RecordingFile const& file, LostRecords lost) {
+std::string notes_of(std::string const& command, OpenedRecording const& file, Losses lost) {
   std::string notes;
-  auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + printable(file.path) + ": " + text + "\n"; };
+  auto const add = [&](std::string const& text) {
+    notes += "testlog " + command + ": " + printable(file.path) + ": " + text + "\n";
+  };
   OpenSpans const spans(file);
-  ThreadNames const names(*file.recording);
-  for (RecordedTrack const& track : file.recording->tracks()) {
+  for (tracing::recording::TrackSummary const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
-    add("at its end " + names.of(track.thread) + " is in " + printable(path_of(track.open, file, spans)));
+    add("at its end " + name_of(track.thread) + " is in " + printable(path_of(track.open, file, spans)));
   }
-  if (file.recording->lost().count == 0) {  // else their ends may be lost
+  if (file.recording->lost().count == 0) {  // otherwise an open span may just miss its end
     constexpr std::size_t kMaxHeld = 10;
     auto const held = held_spans(file, spans);
     for (std::size_t i = 0; i < std::min(held.size(), kMaxHeld); ++i)
@@ -188,15 +187,15 @@ std::string notes_of(std::string const& command, RecordingFile const& file, Lost
   }
   for (auto const& [tag, test] : file.running) add(printable(test) + " did not end");
   if (lost.count > 0)
-    add((lost.is_exact ? "" : "at least ") + std::to_string(lost.count) +
-        " earlier records were overwritten; " + what_bounds(file.recording->growth_error()) +
-        (file.recording->growth_error() == 0 ? " keeps more" : ""));
+    add((lost.is_exact ? "" : "at least ") + std::to_string(lost.count) + " earlier records were overwritten; " +
+        what_bounds(file.recording->growth_error()) + (file.recording->growth_error() == 0 ? " keeps more" : ""));
   for (auto const& [tag, test] : file.selected) {
     std::uint64_t const of_test = file.recording->lost_of(tag);
     if (of_test > 0) add(std::to_string(of_test) + " of them were of " + printable(test));
   }
   if (std::uint64_t const missing = file.recording->interrupted(); missing > 0)
-    add(std::to_string(missing) + " records are missing: they were made while their thread was making another one, as in a signal's "
+    add(std::to_string(missing) +
+        " records are missing: they were made while their thread was making another one, as in a signal's "
         "handler");
   for (std::string const& problem : file.recording->problems()) add(problem);
   return notes;
@@ -205,28 +204,29 @@ std::string notes_of(std::string const& command, RecordingFile const& file, Lost
 LinePrinter::LinePrinter(std::string command, LineOptions options, Out out)
     : command_(std::move(command)), options_(std::move(options)), out_(std::move(out)) {}
 
-// Whether one of them is in the selection.
-bool LinePrinter::look_at_tests(RecordedTests const& tests, RecordingFile& file) {
+// Notes the selected tests. Returns true if any test is in the selection.
+bool LinePrinter::look_at_tests(RecordedTests const& tests, OpenedRecording& file) {
   constexpr std::size_t kMaxOthers = 200;
   bool has_any = false;
   for (auto const& [tag, test] : tests) {
     if (options_.selection.has(test)) file.selected.emplace(tag, test.name), has_any = true;
-    if (other_tests_.size() < kMaxOthers) other_tests_.append(other_tests_.empty() ? "" : ", ").append(printable(test.name));
+    if (other_tests_.size() < kMaxOthers)
+      other_tests_.append(other_tests_.empty() ? "" : ", ").append(printable(test.name));
   }
   found_tests_ |= has_any;
   return has_any;
 }
 
-// Also finds the test of a record that is to be printed, and when it began.
+// Follows the tests of a recording: finds the test of the record that is to be printed, and when it began.
 class LinePrinter::Tests final : public RecordPlace {
  public:
-  explicit Tests(RecordingFile& file)
+  explicit Tests(OpenedRecording& file)
       : tests_(*file.begun), outside_{std::filesystem::path(file.path).stem().string(), file.recording->start()} {}
 
-  void follow(RecordEntry const& entry) {
+  void follow(Entry const& entry) {
     if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
     if (is_test_end(entry)) tests_[entry.tag].has_ended = true;
-    is_of_tests_ |= entry.type == RecordType::mark;
+    is_of_tests_ |= entry.type == EntryType::mark;
     auto const found = tests_.find(entry.tag);
     now_ = found == tests_.end() ? nullptr : &found->second;
   }
@@ -243,8 +243,9 @@ class LinePrinter::Tests final : public RecordPlace {
   bool is_of_tests_ = !tests_.empty();
 };
 
-bool LinePrinter::add(RecordingFile& file, bool is_only) {
-  // Never earlier than that of the line before: the threads of a process have an order that is more exact.
+bool LinePrinter::add(OpenedRecording& file, bool is_only) {
+  // The time of a line, never earlier than the line before: the order of a process's records is more exact than their
+  // times.
   tracing::Instant time;
   Tests of_run(file);
   OutputLimit limit;
@@ -256,37 +257,36 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
     if (is_only) return out_(line);
     keep(time, line, has_label ? &of_run.now().name : nullptr);
   };
-  bool const is_json = options_.format.kind == tracing::FormatKind::json;
+  bool const is_json = tracing::internal::is_json(options_.format.kind);
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line, !is_json); });
   auto labelled = std::make_shared<RecordLabels>(options_.format, options_.relative_time, *file.recording, of_run);
-  auto const registry =
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer({.format = options_.format,
-                                      .event_format = std::move(labelled),
-                                      .span_events = options_.span_events,
-                                      .writer = tracing::to_sink(std::move(sink))}),
-                filter_of(command_, options_.filter))
-          .build();
+  auto const registry = tracing::RegistryBuilder()
+                            .with(tracing::print_layer({.format = options_.format,
+                                                        .event_format = std::move(labelled),
+                                                        .span_events = options_.span_events,
+                                                        .writer = tracing::to_sink(std::move(sink))}),
+                                  filter_of(command_, options_.filter))
+                            .build();
   bool const is_narrow = options_.selection.is_narrow();
-  RecordedTests const tests = is_narrow ? tests_of(*file.recording) : RecordedTests();
+  RecordedTests const tests = is_narrow ? recorded_tests_of(*file.recording) : RecordedTests();
   bool const has_outside =
       options_.selection.failed && options_.selection.tests.empty() && has_failed_outside_tests(*file.recording);
   found_tests_ |= has_outside;
   bool const has_any = !is_narrow || look_at_tests(tests, file) || has_outside;
-  auto const is_wanted = [&](RecordEntry const& entry) {
+  auto const is_wanted = [&](Entry const& entry) {
     if (file.is_new != nullptr && !file.is_new(entry)) return false;
     if (options_.is_wanted != nullptr && !options_.is_wanted(entry, of_run.now().time)) return false;
     if (!is_narrow) return true;
     auto const found = tests.find(entry.tag);
     return found == tests.end() ? has_outside : options_.selection.has(found->second);
   };
-  tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
+  tracing::recording::replay(*file.recording, *registry, [&](Entry const& entry) {
     limit.check(file);
     of_run.follow(entry);
     if ((entry.flags & tracing::internal::kForeign) == 0) time = std::max(time, entry.time);
     file.learn(entry);
     bool const wanted = is_wanted(entry);
-    if (options_.marks && wanted && entry.type == RecordType::mark)
+    if (options_.marks && wanted && entry.type == EntryType::mark)
       print(text_of_mark(entry, options_.format), !is_json && !is_headline(entry));
     return wanted;
   });

@@ -1,4 +1,4 @@
-// What the commands share that read recordings.
+// The parts that commands share which read recordings.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "testlog/cli/selection.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/record/reader.h"
+#include "tracing_core/record/recording.h"
 
 namespace testlog::cli {
 
@@ -26,69 +26,72 @@ struct BegunTest {
   tracing::Instant time{};
   bool has_ended = false;
 };
-/// By the tag of their records.
+/// Tests by the tag of their records.
 using BegunTests = std::map<std::uint32_t, BegunTest>;
 
-/// A recording, and what a command knows of it.
-struct RecordingFile {
+/// A recording, and what a command has learned about it.
+struct OpenedRecording {
   std::string path;
-  std::unique_ptr<tracing::internal::Recording> recording;
-  std::function<bool(tracing::internal::RecordEntry const&)> is_new{};  ///< which records are printed; null: all
-  std::unordered_map<std::uint64_t, std::string_view> spans{};  ///< names by key, of those that are open
-  Progress* progress = nullptr;                            ///< of records
-  std::size_t learned = 0;                                 ///< how many records
-  std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed
-  std::unordered_set<tracing::Metadata const*> callsites{};  ///< of spans and events
-  std::map<std::uint32_t, std::string> running{};  ///< names of the tests that began and did not end, by their tag
-  std::map<std::uint32_t, std::string> selected{};  ///< the same of those that the command line selects, if it does
+  std::unique_ptr<tracing::recording::Recording> recording;
+  std::function<bool(tracing::recording::Entry const&)> is_new{};      ///< true for records to print; null: all
+  std::unordered_map<std::uint64_t, std::string_view> spans{};         ///< names of open spans, by key
+  Progress* progress = nullptr;                                        ///< counts records
+  std::size_t learned = 0;                                             ///< the number of calls of learn()
+  std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< tests whose beginning was replayed
+  std::unordered_set<tracing::Metadata const*> callsites{};            ///< of spans and events
+  std::map<std::uint32_t, std::string> running{};   ///< names of tests that began and did not end, by their tag
+  std::map<std::uint32_t, std::string> selected{};  ///< names of tests that the command line selects, by their tag
 
-  /// Call it for each record: learns the names of spans and tests, and the callsites.
-  void learn(tracing::internal::RecordEntry const& entry);
+  /// Learns the names of spans and tests, and the callsites. Call it for each record.
+  void learn(tracing::recording::Entry const& entry);
 };
 
-/// How much text a command makes of recordings at most: 64 MiB, and 1024 bytes for each byte of their records. A few bytes can
-/// name thousands of spans around thousands of records.
+/// Limits the text that a command makes from recordings: to 64 MiB, and 1024 bytes for each byte of their records.
+/// Without a limit, a few bytes could name thousands of spans around thousands of records.
 class OutputLimit {
  public:
-  void add(RecordingFile const& file) { left_ += kFactor * file.recording->size_bytes(); }
+  void add(OpenedRecording const& file) { left_ += kFactor * file.recording->size_bytes(); }
   void spend(std::size_t bytes) noexcept { left_ -= std::min<std::uint64_t>(left_, bytes); }
-  /// Throws std::runtime_error if it is spent.
-  void check(RecordingFile const& file) const;
+  /// Throws std::runtime_error if the limit is reached.
+  void check(OpenedRecording const& file) const;
 
  private:
   static constexpr std::uint64_t kFactor = 1024;
   std::uint64_t left_ = 64 << 20;
 };
 
-/// Throws UsageError if the directives are wrong.
+/// Parses the directives of --filter. Throws UsageError if they are wrong.
 tracing::EnvFilter parsed_filter(std::string const& command, std::string const& directives);
-/// The filter of a reader: the directives select spans and events; perf spans were selected when they were recorded. Throws
-/// UsageError if the directives are wrong.
+/// Returns the filter for reading a recording: the directives select spans and events; perf spans were selected when
+/// they were recorded. Throws UsageError if the directives are wrong.
 std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::string const& directives);
 
-/// Null if it cannot be read, which is reported on standard error.
-std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path);
+/// Opens a recording. If it cannot be read, returns null and prints the reason to standard error.
+std::unique_ptr<OpenedRecording> open_recording(std::string const& command, std::string const& path);
 
-/// Notes for the reader, as lines: what is missing, what makes no sense, and which spans were still open. REQUIRES: the recording was replayed.
-std::string notes_of(std::string const& command, RecordingFile const& file);
-/// The same, but for the records that are missing.
-std::string notes_of(std::string const& command, RecordingFile const& file, tracing::internal::LostRecords lost);
+/// Returns notes for the reader, as lines: what is missing, what makes no sense, and which spans were still open.
+/// REQUIRES: the recording was replayed.
+std::string notes_of(std::string const& command, OpenedRecording const& file);
+/// Overload that reports `lost` in place of the recording's own number of lost records.
+std::string notes_of(std::string const& command, OpenedRecording const& file, tracing::recording::Losses lost);
 
 struct LineOptions {
   std::string filter = "trace";
   tracing::FormatOptions format{};
-  Selection selection{};  ///< if it is narrow, only records of its tests
+  Selection selection{};  ///< if it is narrow, only records of its tests are printed
   tracing::SpanEvents span_events = tracing::SpanEvents::none;
-  bool marks = false;     ///< also what the recordings say about the run of tests
-  bool relative_time = false;  ///< in place of the timer of `format`: the time since the test began, else the recording
-  bool names_tests = false;    ///< each line of text; else only those of recordings that overlap
-  /// Which records are wanted, by their test's beginning, or that of the recording outside of tests; null: all.
-  std::function<bool(tracing::internal::RecordEntry const&, tracing::Instant begin)> is_wanted{};
+  bool marks = false;          ///< also print what the recordings say about the run of tests
+  bool relative_time = false;  ///< print the time since RecordPlace::begin() in place of the timer of `format`
+  bool names_tests = false;    ///< name the test in each line of text; off: only where recordings overlap
+  /// Returns true for the records that are wanted. `begin` is when the record's test began or, outside of tests, the
+  /// recording. Null: all are wanted.
+  std::function<bool(tracing::recording::Entry const&, tracing::Instant begin)> is_wanted{};
 };
 
-/// Makes lines of recordings and passes them to `out` in the order of time. Keeps lines in memory while a recording that was not
-/// added yet may have earlier ones. Lines of text name their thread unless it is the main one, and `[Suite.Name]`, or the
-/// file outside of tests, from where recordings overlap until these have no more lines.
+/// Makes lines from recordings and passes them to `out` in the order of time. Keeps lines in memory while a recording
+/// that was not added yet may have earlier lines. A line of text names its thread, unless it is the main thread. Where
+/// recordings overlap, until these recordings have no more lines, it also names its test, `[Suite.Name]`, or its file
+/// if it is outside of tests.
 class LinePrinter {
  public:
   using Out = std::function<void(std::string_view)>;
@@ -96,14 +99,15 @@ class LinePrinter {
   LinePrinter(LinePrinter const&) = delete;
   LinePrinter& operator=(LinePrinter const&) = delete;
 
-  /// `is_only`: no other one is added, so that nothing need be kept. Returns false if the selection leaves
-  /// out all of it. Throws std::runtime_error if OutputLimit is spent; the lines before that are kept.
-  bool add(RecordingFile& file, bool is_only = false);
-  /// All records of the recordings that are still to be added happen at this time or later.
+  /// Adds the lines of a recording. `is_only`: no other recording is added, so lines need not be kept. Returns false if
+  /// the selection leaves out the whole recording. Throws std::runtime_error if OutputLimit is reached; the lines
+  /// before that are kept.
+  bool add(OpenedRecording& file, bool is_only = false);
+  /// Passes on the lines before this time. REQUIRES: recordings that are added later have no earlier records.
   void pass_until(tracing::Instant time);
   void finish();
 
-  /// Whether any test was in the selection; if not, some of those that were not.
+  /// Returns true if a test was in the selection. other_tests() names some tests of the recordings, for an error.
   bool found_tests() const noexcept { return found_tests_; }
   std::string const& other_tests() const noexcept { return other_tests_; }
 
@@ -112,7 +116,7 @@ class LinePrinter {
     std::string text;
     std::size_t label;  // an index, or kNoLabel
   };
-  // From the first to the last line of a recording.
+  // The times of the first and the last line of a recording.
   struct Range {
     tracing::Instant first, last;
   };
@@ -120,7 +124,7 @@ class LinePrinter {
 
   class Tests;
 
-  bool look_at_tests(RecordedTests const& tests, RecordingFile& file);
+  bool look_at_tests(RecordedTests const& tests, OpenedRecording& file);
   void keep(tracing::Instant time, std::string_view text, std::string const* label);
   void pass(tracing::Instant time, Line const& line);
 

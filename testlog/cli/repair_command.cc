@@ -10,9 +10,12 @@
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/inspect/chrome_repair.h"
+#include "tracing_core/internal/short_text.h"
 
 namespace testlog::cli {
 namespace {
+
+using tracing::internal::counted;
 
 struct Options {
   std::string file;
@@ -20,10 +23,6 @@ struct Options {
 };
 
 void print(std::string const& text) { report("testlog repair: " + text + "\n"); }
-
-std::string counted(std::uint64_t count, std::string_view thing) {
-  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
-}
 
 void report(tracing::ChromeRepair const& found) {
   std::string text = counted(found.records, "record");

@@ -1,7 +1,6 @@
 #include "testlog/cli/run_marks.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "testlog/cli/terminal.h"
@@ -13,22 +12,12 @@ namespace testlog::cli {
 namespace {
 
 using tracing::FieldValues;
-using tracing::internal::RecordEntry;
-using tracing::internal::RecordType;
+using tracing::recording::Entry;
+using tracing::recording::EntryType;
 
-// A field of a mark as text; empty if it has none.
-std::string field(FieldValues const& values, std::string_view name) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values.name(i) != name || values.value(i).is_empty()) continue;
-    if (values.value(i).kind() == tracing::ValueKind::text) return std::string(values.value(i).as_text());
-    tracing::InlineTextBuffer<64> text;
-    tracing::append_debug(text, values.value(i));
-    return std::string(text.view());
-  }
-  return {};
-}
+using tracing::recording::text_of_field;
 
-// Indented, so that none of its lines looks like a record.
+// Indents the text, so that its lines do not look like records.
 std::string indented_lines(std::string_view text) {
   std::string lines;
   for (;;) {
@@ -40,7 +29,7 @@ std::string indented_lines(std::string_view text) {
   }
 }
 
-std::string json_of(RecordEntry const& mark, tracing::FormatOptions const& format) {
+std::string json_of(Entry const& mark, tracing::FormatOptions const& format) {
   tracing::InlineTextBuffer<512> out;
   out.push_back('{');
   if (format.timer != nullptr) {
@@ -71,7 +60,7 @@ std::string json_of(RecordEntry const& mark, tracing::FormatOptions const& forma
 
 std::string in_frame(std::string const& text) { return "---- " + printable(text) + " ----\n"; }
 
-// The first line of the text in this colour.
+// Colours the first line of the text.
 std::string coloured(char const* escape, std::string text) {
   return escape + text.insert(std::min(text.find('\n'), text.size()), "\x1b[0m");
 }
@@ -91,61 +80,65 @@ bool matches(std::string_view name, std::string_view pattern) noexcept {
   return name.empty();
 }
 
-// Without colour.
-std::string plain_text_of(RecordEntry const& mark) {
-  FieldValues const values(*mark.metadata, mark.values);
+// Returns the names that gtest_discover_tests() gives a test, without TEST_PREFIX and TEST_SUFFIX:
+// `Given/Words.AreRead/"a word"` and `Sizes.Fit<int>`.
+std::vector<std::string> ctest_names_of(std::string const& name, std::string const& value, std::string const& type) {
+  std::vector<std::string> names;
+  std::size_t const dot = name.find('.'), slash = name.rfind('/');
+  if (!value.empty() && slash != name.npos) {
+    names.push_back(name.substr(0, slash + 1) + value);
+    names.push_back(name + "  # GetParam() = " + value);  // the name in CMake 3.25 if the value has a name
+  }
+  if (!type.empty() && dot != name.npos)
+    names.push_back(name.substr(0, std::min(name.find('/'), dot)) + name.substr(dot) + "<" + type + ">");
+  return names;
+}
+
+// Returns the text of a mark without colour.
+std::string plain_text_of(Entry const& mark) {
   std::string_view const name = mark.metadata->name();
-  std::string const test = field(values, "test");
+  std::string const test = text_of_field(mark, "test");
   std::string const in_test = test.empty() ? " outside any test" : " in " + test;
-  std::string const place = field(values, "file").empty() ? "unknown file"
-                                                          : field(values, "file") + ":" + field(values, "line");
+  std::string const place = text_of_field(mark, "file").empty()
+                                ? "unknown file"
+                                : text_of_field(mark, "file") + ":" + text_of_field(mark, "line");
   if (name == "process")
-    return in_frame("process " + field(values, "pid") + " on " + field(values, "host") + ": " + field(values, "command"));
+    return in_frame("process " + text_of_field(mark, "pid") + " on " + text_of_field(mark, "host") + ": " +
+                    text_of_field(mark, "command"));
   if (name == "test_begin") return in_frame(test);
-  if (name == "test_end") return in_frame(test + " " + field(values, "result") + " (" + field(values, "duration_ms") + " ms)");
-  if (name == "failure") return printable(place) + ": Failure\n" + indented_lines(field(values, "message"));
-  if (name == "skip") return printable(place) + ": Skipped\n" + indented_lines(field(values, "message"));
-  if (name == "signal") return in_frame(field(values, "signal") + in_test);
-  if (name == "still_running") return in_frame("still running after " + field(values, "duration_ms") + " ms" + in_test);
+  if (name == "test_end")
+    return in_frame(test + " " + text_of_field(mark, "result") + " (" + text_of_field(mark, "duration_ms") + " ms)");
+  if (name == "failure") return printable(place) + ": Failure\n" + indented_lines(text_of_field(mark, "message"));
+  if (name == "skip") return printable(place) + ": Skipped\n" + indented_lines(text_of_field(mark, "message"));
+  if (name == "signal") return in_frame(text_of_field(mark, "signal") + in_test);
+  if (name == "still_running")
+    return in_frame("still running after " + text_of_field(mark, "duration_ms") + " ms" + in_test);
   if (name == "exit") return in_frame("the process called exit()" + in_test);
   return {};
 }
 
 }  // namespace
 
-bool is_test_begin(RecordEntry const& entry) noexcept {
-  return entry.type == RecordType::mark && entry.metadata->name() == "test_begin";
-}
-bool is_test_end(RecordEntry const& entry) noexcept {
-  return entry.type == RecordType::mark && entry.metadata->name() == "test_end";
+bool is_headline(Entry const& mark) noexcept {
+  return mark.metadata->name() != "failure" && mark.metadata->name() != "skip";
 }
 
-bool is_headline(RecordEntry const& mark) noexcept { return mark.metadata->name() != "failure" && mark.metadata->name() != "skip"; }
+std::string test_of(Entry const& mark) { return text_of_field(mark, "test"); }
 
-std::string test_of(RecordEntry const& mark) { return field(FieldValues(*mark.metadata, mark.values), "test"); }
-
-RecordedTests tests_of(tracing::internal::Recording& recording) {
+RecordedTests recorded_tests_of(tracing::recording::Recording& recording) {
   RecordedTests tests;
-  if (!recording.has(tracing::internal::RecordType::mark)) return tests;
-  recording.for_each([&tests](RecordEntry const& entry) {
-    if (!is_test_begin(entry) && !is_test_end(entry)) return;
-    FieldValues const values(*entry.metadata, entry.values);
-    if (is_test_begin(entry)) {
-      tests[entry.tag] = {field(values, "test")};
-    } else {
-      RecordedTest& test = tests[entry.tag];
-      test.result = field(values, "result");
-      test.duration_ms = std::strtoull(field(values, "duration_ms").c_str(), nullptr, 10);
-    }
-  });
+  for (auto& [tag, test] : tracing::recording::tests_of(recording)) {
+    auto ctest_names = ctest_names_of(test.name, test.value, test.type);
+    tests[tag] = {{std::move(test)}, std::move(ctest_names)};
+  }
   return tests;
 }
 
-bool has_failed_outside_tests(tracing::internal::Recording& recording) {
+bool has_failed_outside_tests(tracing::recording::Recording& recording) {
   bool has_failed = false;
-  if (!recording.has(RecordType::mark)) return false;
-  recording.for_each([&has_failed](RecordEntry const& entry) {
-    if (entry.type == RecordType::mark && entry.metadata->name() == "failure") has_failed |= test_of(entry).empty();
+  if (!recording.has(EntryType::mark)) return false;
+  recording.for_each([&has_failed](Entry const& entry) {
+    if (entry.type == EntryType::mark && entry.metadata->name() == "failure") has_failed |= test_of(entry).empty();
   });
   return has_failed;
 }
@@ -159,8 +152,8 @@ bool matches_any(std::string_view name, std::string_view patterns) noexcept {
   }
 }
 
-std::string text_of_mark(RecordEntry const& mark, tracing::FormatOptions const& format) {
-  if (format.kind == tracing::FormatKind::json) return json_of(mark, format);
+std::string text_of_mark(Entry const& mark, tracing::FormatOptions const& format) {
+  if (tracing::internal::is_json(format.kind)) return json_of(mark, format);
   std::string text = plain_text_of(mark);
   if (!format.ansi || text.empty()) return text;
   return coloured(mark.metadata->name() == "failure" ? "\x1b[31m" : "\x1b[1m", std::move(text));

@@ -15,25 +15,19 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/record/layout.h"
+#include "tracing_core/internal/short_text.h"
+#include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/record/ring/layout.h"
 
 namespace testlog::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxDepth = 4;  // of build folders below the current one
+constexpr int kMaxDepth = 4;  // of build folders below the current folder
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-std::vector<std::string> recordings_in(fs::path const& folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (auto const& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".rec") found.push_back(entry.path());
-  return found;
-}
-
-// Recordings of the run whose test was the last.
+// The recordings of the last ctest in a folder: where they are, and when it began and last recorded.
 struct LastRun {
   fs::path folder;
   tracing::Instant began;
@@ -46,8 +40,8 @@ tracing::Instant written(fs::path const& path) {
   return tracing::Instant{status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec};
 }
 
-// That of the folder in which testlog_discover_tests() lets the tests of a build record. Without a log, as earlier versions of
-// testlog left it, all recordings belong to it.
+// Returns the last run in a folder in which testlog_discover_tests() lets the tests of a build record. Without a log of
+// runs, which earlier versions of testlog did not write, all recordings belong to this run.
 LastRun last_run_in(fs::path const& folder) {
   if (auto const run = tracing::internal::RunLog(folder).last()) return {folder, run->began, run->last};
   return {folder, {}, written(folder)};
@@ -74,22 +68,20 @@ std::optional<LastRun> find_last_run() {
   return newest;
 }
 
-// Removes recordings from earlier runs, of tests that the last run left out.
+// Removes recordings of earlier runs: of tests that the last run left out.
 void leave_out_earlier_runs(std::string const& command, LastRun const& run, std::vector<std::string>& files) {
-  std::size_t const left_out = std::erase_if(files, [&run](std::string const& file) {
-    return start_of(file).value_or(written(file)) < run.began;
-  });
+  std::size_t const left_out = std::erase_if(
+      files, [&run](std::string const& file) { return start_of(file).value_or(written(file)) < run.began; });
   if (left_out == 0) return;
-  report("testlog " + command + ": left out " + std::to_string(left_out) + " recording" + (left_out == 1 ? "" : "s") +
+  report("testlog " + command + ": left out " + tracing::internal::counted(left_out, "recording") +
          " of earlier runs of ctest; testlog " + command + " " + printable(run.folder.native()) + " has them\n");
 }
-
-std::int64_t now_ns() { return tracing::Instant::now().ns; }
 
 }  // namespace
 
 void add_recordings(CLI::App& command, std::vector<std::string>& paths) {
-  command.add_option("RECORDING", paths, "The files, or folders of them; by default those that the last ctest below this folder left");
+  command.add_option("RECORDING", paths,
+                     "The files, or folders of them; by default those that the last ctest below this folder left");
 }
 
 std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection) {
@@ -100,7 +92,7 @@ std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection)
 
 std::optional<tracing::Instant> start_of(std::string const& file) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return std::nullopt;  // to open a FIFO would wait for a writer
+  if (!fs::is_regular_file(file, error)) return std::nullopt;  // opening a FIFO would wait for a writer
   alignas(tracing::internal::RegionHeader) char bytes[sizeof(tracing::internal::RegionHeader)];
   std::ifstream stream(file, std::ios::binary);
   if (!stream.read(bytes, sizeof(bytes))) return std::nullopt;
@@ -114,8 +106,9 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
   std::optional<LastRun> const last_run = paths.empty() ? find_last_run() : std::nullopt;
   if (all.empty()) {
     if (!last_run)
-      throw std::runtime_error(command + ": no recording is named, and in or below the current folder no ctest of tests by "
-                                          "testlog_discover_tests() has run");
+      throw std::runtime_error(command +
+                               ": no recording is named, and in or below the current folder no ctest of tests by "
+                               "testlog_discover_tests() has run");
     all = {last_run->folder.string()};
   }
   std::vector<std::string> files;
@@ -126,12 +119,13 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
       files.push_back(path);
       continue;
     }
-    auto found = recordings_in(path);
+    using tracing::internal::Folders;
+    auto found = tracing::internal::recordings_in(path, Folders::only_this, error);
     if (last_run) leave_out_earlier_runs(command, *last_run, found);
     if (found.empty() && paths.empty())
-      throw std::runtime_error(command + ": the last ctest left no recordings in " + printable(path) + ": its tests passed, or recorded nothing");
+      throw std::runtime_error(command + ": the last ctest left no recordings in " + printable(path) +
+                               ": its tests passed, or recorded nothing");
     if (found.empty()) throw std::runtime_error(command + ": " + printable(path) + " has no recordings (*.rec)");
-    std::sort(found.begin(), found.end());
     files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
   std::vector<std::pair<tracing::Instant, std::string>> by_start;
@@ -146,13 +140,13 @@ Progress::Progress(std::string const& command, std::size_t all, char const* unit
       all_(all),
       unit_(unit),
       is_wanted_(isatty(STDERR_FILENO) == 1 && !(prints_result && isatty(STDOUT_FILENO) == 1)),
-      printed_ns_(now_ns()) {}
+      printed_ns_(tracing::Instant::now().ns) {}
 
 void Progress::step(std::size_t count) {
   done_ += count;
-  if (!is_wanted_ || now_ns() - printed_ns_ < kSecond / 2) return;
+  if (!is_wanted_ || tracing::Instant::now().ns - printed_ns_ < kSecond / 2) return;
   std::fprintf(stderr, "\rtestlog %s: %zu of %zu %s", command_.c_str(), done_, all_, unit_);
-  printed_ns_ = now_ns();
+  printed_ns_ = tracing::Instant::now().ns;
   is_printed_ = true;
 }
 

@@ -1,10 +1,12 @@
-// Selection: which recordings, and which tests of them, a command reads.
+// Selection: selects the recordings, and the tests in them, that a command reads.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "testlog/cli/run_marks.h"
@@ -13,14 +15,20 @@
 namespace testlog::cli {
 
 struct Selection {
-  std::vector<std::string> paths;  ///< files and folders; empty: what the last ctest run left
-  std::string tests;               ///< patterns as matches_any() takes them; empty: all
+  std::vector<std::string> paths;  ///< files and folders; empty: the recordings of the last ctest run
+  std::string tests;               ///< patterns for matches_any(); empty: all
   bool failed = false;             ///< only tests that failed or did not end
 
-  /// Whether some records are left out.
+  /// Returns true if some records are left out.
   bool is_narrow() const noexcept { return failed || !tests.empty(); }
   bool has(RecordedTest const& test) const noexcept {
-    return (!failed || test.has_failed()) && (tests.empty() || matches_any(test.name, tests));
+    return (!failed || test.has_failed()) && (tests.empty() || names(test));
+  }
+  /// Returns true if `tests` names the test. A name as CTest prints it may contain `:` and `*`, so `tests` may also be
+  /// the name itself.
+  bool names(RecordedTest const& test) const noexcept {
+    auto const is_meant = [this](std::string_view name) { return name == tests || matches_any(name, tests); };
+    return is_meant(test.name) || std::any_of(test.ctest_names.begin(), test.ctest_names.end(), is_meant);
   }
 };
 
@@ -29,16 +37,16 @@ void add_recordings(CLI::App& command, std::vector<std::string>& paths);
 /// Adds RECORDING..., --test and --failed to a command. Returns --test and --failed.
 std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection);
 
-/// The files, and in place of folders the recordings in them, `*.rec`, in the order in which they begin. Throws
-/// std::runtime_error if a folder has none, or if none is named and no ctest in or below the current one has left any, and
-/// UsageError if a name is empty.
+/// Returns the files, and in place of a folder the recordings in it, `*.rec`, in the order in which they begin. Throws
+/// std::runtime_error if a folder has no recordings, or if `paths` is empty and no ctest in or below the current folder
+/// has left any. Throws UsageError if a name is empty.
 std::vector<std::string> files_of(std::string const& command, std::vector<std::string> const& paths);
 
-/// When a recording began; none if it cannot be read.
+/// Returns when a recording began; nothing if it cannot be read.
 std::optional<tracing::Instant> start_of(std::string const& file);
 
-/// Shows the progress of long work on standard error if that is a terminal. A command that prints its result does not show
-/// it if standard output is a terminal, too.
+/// Shows the progress of long work on standard error if that is a terminal. A command that prints its result does not
+/// show it if standard output is a terminal, too.
 class Progress {
  public:
   Progress(std::string const& command, std::size_t all, char const* unit = "recordings", bool prints_result = true);
@@ -46,7 +54,7 @@ class Progress {
   Progress& operator=(Progress const&) = delete;
   ~Progress();
 
-  /// `count` more are done.
+  /// Says that `count` more units are done.
   void step(std::size_t count = 1);
 
  private:

@@ -16,7 +16,7 @@ std::vector<CLI::App const*> commands_of(CLI::App const& program) {
   return program.get_subcommands([](CLI::App const*) { return true; });
 }
 
-// `-f --follow`
+// Returns the names of an option: `-f --follow`.
 std::string names_of(CLI::Option const& option, std::string_view between) {
   std::string names;
   auto const add = [&](std::string const& name) { names.append(names.empty() ? "" : between).append(name); };
@@ -43,16 +43,20 @@ std::string completion_of(CLI::App const& program, bool is_zsh) {
     cases += "    " + command->get_name() + ") options='" + options_of(*command) + "' ;;\n";
   }
   std::string const head = is_zsh ? "#compdef testlog\nautoload -U +X bashcompinit && bashcompinit\n" : "";
-  // The first completion of zsh calls this file as the function `_testlog`, and expects it to complete.
-  std::string const tail = is_zsh ? "[[ ${funcstack[1]} != _testlog ]] || _bash_complete -o filenames -F _testlog_words\n" : "";
+  // In zsh, the first completion calls this file as the function `_testlog`, and expects that to complete.
+  std::string const tail =
+      is_zsh ? "[[ ${funcstack[1]} != _testlog ]] || _bash_complete -o filenames -F _testlog_words\n" : "";
   return head +
          "_testlog_words() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} options=''\n"
          "  if ((COMP_CWORD == 1)); then\n"
-         "    COMPREPLY=($(compgen -W '" + commands + options_of(program) + "' -- \"$current\"))\n"
+         "    COMPREPLY=($(compgen -W '" +
+         commands + options_of(program) +
+         "' -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
-         "  case ${COMP_WORDS[1]} in\n" + cases +
+         "  case ${COMP_WORDS[1]} in\n" +
+         cases +
          "  esac\n"
          "  if [[ $current == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
@@ -60,20 +64,24 @@ std::string completion_of(CLI::App const& program, bool is_zsh) {
          "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
          "  fi\n"
          "}\n"
-         "complete -o filenames -F _testlog_words testlog\n" + tail;
+         "complete -o filenames -F _testlog_words testlog\n" +
+         tail;
 }
 
 // ---- the manual page ----
 
-// Text as troff takes it: its own characters, and lines that would be requests.
+// Escapes text for troff: its special characters, and lines that begin like a request.
 std::string troff(std::string_view text) {
   std::string out;
   for (char const c : text) {
     bool const begins_line = out.empty() || out.back() == '\n';
     if (begins_line && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '\\') out += "\\e";
-    else if (c == '-') out += "\\-";
-    else out += c;
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else
+      out += c;
   }
   return out;
 }

@@ -23,8 +23,8 @@
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::RecordEntry;
-using tracing::internal::RecordingFollower;
+using tracing::recording::Entry;
+using tracing::recording::Follower;
 
 constexpr char kFooter[] = R"(
 Examples:
@@ -36,10 +36,11 @@ Examples:
 Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, nothing is
 selected, or there is too much to print; 2 a mistake in the command line.)";
 
-// Lines of text are safe for a terminal as they are made; JSON is as it would have been printed live, but for escapes.
+// Prints lines. Lines of text are made safe for a terminal. JSON is made as it would have been printed live, so its
+// control characters are escaped here.
 class Print {
  public:
-  explicit Print(ShowOptions const& options) : is_json_(options.format == tracing::FormatKind::json) {}
+  explicit Print(ShowOptions const& options) : is_json_(tracing::internal::is_json(options.format)) {}
   void operator()(std::string_view line) const {
     if (!is_json_) return write(line);
     tracing::InlineTextBuffer<1024> safe;
@@ -63,23 +64,23 @@ bool is_running(std::uint64_t process) noexcept {
 
 struct FollowedFile {
   std::string path;
-  std::unique_ptr<RecordingFollower> follower;
+  std::unique_ptr<Follower> follower;
   std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();
 };
 
-// What is new in all files. False if there will be no more.
+// Prints the new records of all files. Returns false if no more will come.
 bool print_new(std::vector<FollowedFile> const& followed, ShowOptions const& options) {
   bool is_last = true;
   LineOptions lines = lines_of(options);
   lines.names_tests = followed.size() > 1;
   LinePrinter printer("show", std::move(lines), grepped(options, Print(options)));
   for (auto const& [path, follower, begun] : followed) {
-    bool const has_ended = interrupted != 0 || !is_running(follower->process());  // before its last records are read
+    bool const has_ended = interrupted != 0 || !is_running(follower->process());  // ask before reading the last records
     is_last &= has_ended;
     auto recording = follower->read_new(has_ended);
     if (recording == nullptr) continue;
-    auto const is_new = [&from = *follower](RecordEntry const& entry) { return from.is_new(entry); };
-    RecordingFile file{.path = path, .recording = std::move(recording), .is_new = is_new, .begun = begun};
+    auto const is_new = [&from = *follower](Entry const& entry) { return from.is_new(entry); };
+    OpenedRecording file{.path = path, .recording = std::move(recording), .is_new = is_new, .begun = begun};
     printer.add(file);
   }
   printer.finish();
@@ -89,12 +90,12 @@ bool print_new(std::vector<FollowedFile> const& followed, ShowOptions const& opt
 int follow(ShowOptions const& options) {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends it at once
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
   sigaction(SIGINT, &action, nullptr);
   std::vector<FollowedFile> followed;
   for (std::string const& path : files_of("show", options.selection.paths)) {
     std::string error;
-    auto follower = RecordingFollower::open(path, error);
+    auto follower = Follower::open(path, error);
     if (follower == nullptr) {
       report("testlog show: " + printable(path) + ": " + error + "\n");
       return kFailed;
@@ -109,9 +110,9 @@ int follow(ShowOptions const& options) {
   is_written = is_written && flush_output("show");
   DirectiveNotes directives("show", options.filter);
   for (auto const& [path, follower, begun] : followed) {
-    RecordingFile all{path, follower->read_all()};
+    OpenedRecording all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
-    all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
+    all.recording->for_each([&all](Entry const& entry) { all.learn(entry); });
     report(notes_of("show", all, {follower->lost()}));
     directives.add(all);
   }
@@ -119,7 +120,7 @@ int follow(ShowOptions const& options) {
   return is_written ? kDone : kFailed;
 }
 
-// Notes of many recordings would hide what was printed.
+// Collects notes about a limited number of recordings: more notes would hide what was printed.
 class Notes {
  public:
   void add(std::string const& lines) {
@@ -132,7 +133,8 @@ class Notes {
   }
   void print() const {
     report(text_);
-    if (left_out_ > 0) report("testlog show: notes about " + std::to_string(left_out_) + " more recordings are left out\n");
+    if (left_out_ > 0)
+      report("testlog show: notes about " + std::to_string(left_out_) + " more recordings are left out\n");
   }
 
  private:
@@ -141,7 +143,7 @@ class Notes {
   std::size_t recordings_ = 0, left_out_ = 0;
 };
 
-// One recording after the other, so that few of them are in memory.
+// Shows one recording after another, so that few of them are in memory.
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.paths);
   Notes notes;
@@ -151,7 +153,8 @@ int show(ShowOptions const& options) {
   Status status = kDone;
   bool is_written = true;
   {
-    LinePrinter printer("show", lines_of(options), grepped(options, [&is_empty, print = Print(options)](std::string_view line) {
+    LinePrinter printer("show", lines_of(options),
+                        grepped(options, [&is_empty, print = Print(options)](std::string_view line) {
                           is_empty = false;
                           print(line);
                         }));
@@ -175,7 +178,8 @@ int show(ShowOptions const& options) {
     printer.finish();
     is_written = flush_output("show");
     if (options.selection.is_narrow() && !printer.found_tests()) {
-      nothing = "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      nothing = "testlog show: no test is selected; recorded: " +
+                (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
       status = kFailed;
     } else if (is_empty && options.selects_records() && status == kDone) {
       nothing = "testlog show: no record is selected\n";
@@ -192,7 +196,8 @@ int show(ShowOptions const& options) {
 
 Command add_show_command(CLI::App& program) {
   auto const options = std::make_shared<ShowOptions>();
-  CLI::App* const app = program.add_subcommand("show", "Prints recordings (TRACE_RECORD) as they would have been printed live.");
+  CLI::App* const app =
+      program.add_subcommand("show", "Prints recordings (TRACE_RECORD) as they would have been printed live.");
   add_show_options(*app, *options);
   app->footer(kFooter);
   return {app, [options] {

@@ -82,7 +82,8 @@ TEST_F(Show, FiltersAndFormats) {
   });
   EXPECT_EQ(show({file, "--time=none", "--filter=[request{id=8}]=info"}).out,
             " INFO request{id=8}: show_command_test: done status=200\n");
-  EXPECT_THAT(show({file, "--format=json", "--filter=info"}).out, HasSubstr(R"("fields":{"message":"done","status":200})"));
+  EXPECT_THAT(show({file, "--format=json", "--filter=info"}).out,
+              HasSubstr(R"("fields":{"message":"done","status":200})"));
   EXPECT_EQ(show({file, "--json"}).out, show({file, "--format=json"}).out);
   EXPECT_THAT(show({file, "--color=always"}).out, HasSubstr("\x1b[34mDEBUG"));
 }
@@ -111,8 +112,9 @@ TEST_F(Show, NamesTheThreadOfALineButTheMainOne) {
     }).join();
   }
   EXPECT_EQ(show({file, "--time=none"}).out, " INFO show_command_test: 1\n[worker-1]  INFO show_command_test: 2\n");
-  EXPECT_THAT(show({file, "--json"}).out, AllOf(HasSubstr(R"("message":"1"},"target":"show_command_test","thread":"main"})"),
-                                                HasSubstr(R"("message":"2"},"target":"show_command_test","thread":"worker-1"})")));
+  EXPECT_THAT(show({file, "--json"}).out,
+              AllOf(HasSubstr(R"("message":"1"},"target":"show_command_test","thread":"main"})"),
+                    HasSubstr(R"("message":"2"},"target":"show_command_test","thread":"worker-1"})")));
 }
 
 TEST_F(Show, NumbersThreadsOfOneName) {
@@ -137,22 +139,24 @@ TEST_F(Show, NumbersThreadsOfOneName) {
     waitpid(child, nullptr, 0);
   }
   Outcome const shown = show({file, "--time=none"});
-  std::smatch found;
-  std::string const two = "at its end worker ([0-9]+) is in waiting\n[\\s\\S]*at its end worker ([0-9]+) is in waiting\n";
-  ASSERT_TRUE(std::regex_search(shown.err, found, std::regex(two))) << shown.err;
-  EXPECT_NE(found[1], found[2]);
-  EXPECT_THAT(shown.err, HasSubstr("at its end other is in waiting\n"));
-  for (std::string const& number : {found[1].str(), found[2].str()}) {
-    EXPECT_THAT(shown.out, HasSubstr("[worker " + number + "]  INFO waiting: "));
-    EXPECT_EQ(show({file, "--time=none", "--thread", number}).out,
-              "[worker " + number + "]  INFO waiting: show_command_test: begins\n");
+  std::smatch second;
+  ASSERT_TRUE(std::regex_search(shown.err, second, std::regex("at its end worker ([0-9]+) is in waiting\n")))
+      << shown.err;
+  EXPECT_THAT(shown.err,
+              AllOf(HasSubstr("at its end worker is in waiting\n"), HasSubstr("at its end other is in waiting\n")));
+  for (std::string const& name : {std::string("worker"), "worker " + second[1].str()}) {
+    EXPECT_EQ(show({file, "--time=none", "--thread", name}).out,
+              "[" + name + "]  INFO waiting: show_command_test: begins\n");
   }
+  EXPECT_EQ(show({file, "--time=none", "--thread", second[1]}).out,
+            "[worker " + second[1].str() + "]  INFO waiting: show_command_test: begins\n");
   EXPECT_THAT(shown.out, HasSubstr("[other]  INFO waiting: "));
 }
 
 TEST_F(Show, HasTheTimeSinceTheRecordingBegan) {
   std::string const file = record("a.rec", [] { TRACE_INFO("1"); });
-  EXPECT_THAT(show({file, "--time=relative"}).out, testing::MatchesRegex(" +[+][0-9]+[.][0-9][0-9][0-9] ms  INFO .*\n"));
+  EXPECT_THAT(show({file, "--time=relative"}).out,
+              testing::MatchesRegex(" +[+][0-9]+[.][0-9][0-9][0-9] ms  INFO .*\n"));
   EXPECT_THAT(show({file, "--time=relative", "--json"}).out, StartsWith("{\"timestamp\":\"+"));
 }
 
@@ -192,9 +196,8 @@ TEST_F(Show, NamesTheSpansOfAKilledProcessWithTheirFields) {
   });
   std::string const note = "testlog show: " + file + ": at its end ";
   EXPECT_EQ(show({file, "--time=none"}).err,
-            note + "main is in outer{id=7}:inner{text=\"a\\nb\"}\n" + note +
-                "ended is open, and no thread is in it\n" + note +
-                "request{id=1 user=\"me\"}:reply{bytes=9} is open, and no thread is in it\n");
+            note + "main is in outer{id=7}:inner{text=\"a\\nb\"}\n" + note + "ended is open, and no thread is in it\n" +
+                note + "request{id=1 user=\"me\"}:reply{bytes=9} is open, and no thread is in it\n");
 }
 
 TEST_F(Show, NamesAFewOfManyOpenSpans) {
@@ -225,8 +228,8 @@ TEST_F(Show, NamesTheSpansOfARecursionOnce) {
   EXPECT_EQ(testlog::testdata::count(run({TESTLOG_COMMAND, "tree", file}).out, "::recurse (open)\n"), 31);
 }
 
-// A recursion as of a parser: time or output that grew with the square of the depth would take minutes, and a recursive function
-// in a reader would overflow the stack.
+// A deep recursion, as in a parser. If time or output grew with the square of the depth, it would take minutes, and a
+// recursive function in a reader would overflow the stack.
 TEST_F(Show, ReadsADeepRecursion) {
   constexpr int kDepth = 300'000;
   std::string const file = folder_ / "deep.rec";
@@ -317,7 +320,8 @@ TEST_F(Show, KnowsTheThreadsThatTheExampleOfAReaderKnows) {
   if (run({"/usr/bin/env", "python3", "--version"}).exit_code != 0) GTEST_SKIP() << "there is no python3";
   std::string const file = folder_ / "threads";
   record_to({.path = file, .limit_bytes = 1}, [] {
-    std::shared_ptr<tracing::Subscriber> const registry = static_cast<tracing::Registry*>(tracing::current_subscriber())->shared_from_this();
+    std::shared_ptr<tracing::Subscriber> const registry =
+        static_cast<tracing::Registry*>(tracing::current_subscriber())->shared_from_this();
     for (int i = 0; i < 1000; ++i) {
       std::thread([&] {
         tracing::ScopedDefault const scope(registry);
@@ -351,7 +355,8 @@ TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
     for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
   });
   std::filesystem::create_directory(folder_ / "many");
-  for (int i = 0; i < 60; ++i) std::filesystem::create_hard_link(file, folder_ / ("many/" + std::to_string(i) + ".rec"));
+  for (int i = 0; i < 60; ++i)
+    std::filesystem::create_hard_link(file, folder_ / ("many/" + std::to_string(i) + ".rec"));
   Outcome const shown = show({folder_ / "many", "--filter=off", "--test=None.*"});
   EXPECT_EQ(shown.err, "testlog show: no test is selected; recorded: none\n");
   std::string const notes = show({folder_ / "many", "--grep=i=99999$"}).err;
@@ -359,7 +364,7 @@ TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
   EXPECT_THAT(notes, testing::EndsWith("testlog show: notes about 10 more recordings are left out\n"));
 }
 
-// Records from several threads in a process of its own, for at least 0.3 s.
+// Starts a process that records from several threads, for at least 0.3 s.
 pid_t start_recorder(std::string const& path, int process, int threads, int count, std::size_t limit_bytes) {
   pid_t const child = fork();
   if (child != 0) return child;
@@ -383,7 +388,7 @@ pid_t start_recorder(std::string const& path, int process, int threads, int coun
   _exit(0);
 }
 
-// What `show --follow` prints while four processes with eight threads each record; in a campaign, eight with 32.
+// Runs `show --follow` while four processes with eight threads each record; in a campaign, eight processes with 32.
 struct Followed {
   int const processes = tracing_test::campaign(8, 4);
   int const threads = tracing_test::campaign(32, 8);
@@ -400,15 +405,17 @@ struct Followed {
     }
     std::string error;
     for (std::size_t i = 4; i < words.size(); ++i)
-      while (tracing::internal::RecordingFollower::open(words[i], error) == nullptr) usleep(1000);
+      while (tracing::recording::Follower::open(words[i], error) == nullptr) usleep(1000);
     std::thread show([&] { outcome = run(words); });
     for (pid_t const recorder : recorders) waitpid(recorder, nullptr, 0);
     show.join();
     std::istringstream lines(outcome.out);
     for (std::string line; std::getline(lines, line);) {
       int file = -1, number = 0, process = 0, thread = 0, step = 0, end = 0;
-      std::sscanf(line.c_str(), "[%d] [thread %d]  INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
-                  &file, &number, &process, &thread, &step, &end);
+      std::sscanf(
+          line.c_str(),
+          "[%d] [thread %d]  INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
+          &file, &number, &process, &thread, &step, &end);
       if (end == 0 || file != process || static_cast<std::size_t>(end) != line.size()) problem = line;
       steps[{process, thread}].push_back(step);
     }
@@ -439,8 +446,9 @@ TEST_F(Show, FollowsProcessesThatOverwriteTheirRecords) {
 
 TEST_F(Show, FollowingEndsByCtrlC) {
   std::string const file = folder_ / "a.rec";
-  record_to({.path = file}, [] { TRACE_INFO("there"); });  // by this process, which does not end
-  std::string const command = std::string("timeout --foreground --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " show -f --time=none ";
+  record_to({.path = file}, [] { TRACE_INFO("there"); });  // recorded by this process, which does not end
+  std::string const command =
+      std::string("timeout --foreground --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " show -f --time=none ";
   Outcome const shown = run({"/bin/sh", "-c", command + file});
   EXPECT_EQ(shown.out, " INFO show_command_test: there\n");
   EXPECT_EQ(shown.exit_code, 0);
@@ -472,9 +480,12 @@ TEST_F(Show, NamesTheDirectivesThatMatchedNothingInAnyRecording) {
   for (std::string const command : {"show", "tree", "slow", "stats", "export"}) {
     std::vector<std::string> arguments{TESTLOG_COMMAND, command, requests, other, kFilter};
     if (command == "export") arguments.push_back("--json");
-    EXPECT_EQ(run(arguments).err,
-              "testlog " + command + R"(: --filter: "[reqest]=info" matched nothing that ran: no span is named "reqest"; did you mean "request"?
-testlog )" + command + R"(: --filter: "mylb=trace" matched nothing that ran: no target begins with "mylb"; did you mean "mylib"?
+    EXPECT_EQ(
+        run(arguments).err,
+        "testlog " + command +
+            R"(: --filter: "[reqest]=info" matched nothing that ran: no span is named "reqest"; did you mean "request"?
+testlog )" + command +
+            R"(: --filter: "mylb=trace" matched nothing that ran: no target begins with "mylb"; did you mean "mylib"?
 )");
   }
 }

@@ -15,14 +15,16 @@
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::RecordEntry;
+using tracing::recording::Entry;
 
 tracing::FormatOptions format_of(ShowOptions const& options) {
   tracing::FormatOptions format;
   format.kind = options.format;
   format.ansi = options.screen.is_coloured();
   format.value_sanitization = true;
-  format.timer = options.time == "utc" ? tracing::utc_timer() : options.time == "local" ? tracing::local_timer() : nullptr;
+  format.timer = options.time == "utc"     ? tracing::utc_timer()
+                 : options.time == "local" ? tracing::local_timer()
+                                           : nullptr;
   return format;
 }
 
@@ -33,7 +35,7 @@ Moment moment_or_throw(char const* option, std::string const& text) {
                    "2026-01-08T23:56:09.977Z");
 }
 
-bool is_of_threads(RecordEntry const& entry, std::string const& threads) {
+bool is_of_threads(Entry const& entry, std::string const& threads) {
   return matches_any(entry.track_name, threads) || matches_any(std::to_string(entry.track), threads);
 }
 
@@ -64,8 +66,8 @@ std::optional<Moment> moment_of(std::string_view text) {
   tm day{};
   double seconds = 0;
   char zone = 0, rest = 0;
-  int const read = std::sscanf(std::string(text).c_str(), "%d-%d-%dT%d:%d:%lf%c%c", &day.tm_year, &day.tm_mon, &day.tm_mday,
-                               &day.tm_hour, &day.tm_min, &seconds, &zone, &rest);
+  int const read = std::sscanf(std::string(text).c_str(), "%d-%d-%dT%d:%d:%lf%c%c", &day.tm_year, &day.tm_mon,
+                               &day.tm_mday, &day.tm_hour, &day.tm_min, &seconds, &zone, &rest);
   if (read != 7 || zone != 'Z' || seconds < 0 || seconds >= 61) return std::nullopt;
   day.tm_year -= 1900;
   --day.tm_mon;
@@ -83,8 +85,9 @@ LineOptions lines_of(ShowOptions const& options) {
   Moment const since = has_begin ? moment_or_throw("--since", options.since) : Moment();
   Moment const until = has_end ? moment_or_throw("--until", options.until) : Moment();
   if (options.threads.empty() && !has_begin && !has_end) return lines;
-  lines.is_wanted = [=, threads = options.threads](RecordEntry const& entry, tracing::Instant begin) {
-    bool const is_in_time = (!has_begin || since.after(begin) <= entry.time) && (!has_end || entry.time <= until.after(begin));
+  lines.is_wanted = [=, threads = options.threads](Entry const& entry, tracing::Instant begin) {
+    bool const is_in_time =
+        (!has_begin || since.after(begin) <= entry.time) && (!has_end || entry.time <= until.after(begin));
     return is_in_time && (threads.empty() || is_of_threads(entry, threads));
   };
   return lines;
@@ -102,8 +105,11 @@ std::function<void(std::string_view)> grepped(ShowOptions const& options, std::f
 
 void add_show_options(CLI::App& command, ShowOptions& options) {
   auto const selects = add_selection(command, options.selection);
-  command.add_option("--thread", options.threads, "Only records of these threads: names, with * and ?, or numbers, separated by :");
-  command.add_option("--since", options.since, "Only records from this time on: 1.5s or 200ms after their test, or the program, began, or a time as in the lines");
+  command.add_option("--thread", options.threads,
+                     "Only records of these threads: names, with * and ?, or numbers, separated by :");
+  command.add_option("--since", options.since,
+                     "Only records from this time on: 1.5s or 200ms after their test, or the program, began, or a time "
+                     "as in the lines");
   command.add_option("--until", options.until, "Only records up to this time");
   command.add_option("--grep", options.grep, "Only lines in which this regular expression (RE2) matches");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
@@ -114,20 +120,27 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
   command.add_option("--format", options.format, "How records look: full, compact, pretty, json")
       ->transform(one_of(formats))
       ->default_str("full");
-  command.add_flag_callback("--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
+  command.add_flag_callback(
+      "--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
   Choices<tracing::SpanEvents> const events{
-      {"new", tracing::SpanEvents::new_span}, {"enter", tracing::SpanEvents::enter},   {"exit", tracing::SpanEvents::exit},
-      {"close", tracing::SpanEvents::close},  {"active", tracing::SpanEvents::active}, {"full", tracing::SpanEvents::full}};
-  command.add_option("--span-events", options.span_events,
-                     "Also changes of spans, as TRACE_SPAN_EVENTS: new, enter, exit, close, active, full; several with commas")
+      {"new", tracing::SpanEvents::new_span},  {"enter", tracing::SpanEvents::enter},
+      {"exit", tracing::SpanEvents::exit},     {"close", tracing::SpanEvents::close},
+      {"active", tracing::SpanEvents::active}, {"full", tracing::SpanEvents::full}};
+  command
+      .add_option(
+          "--span-events", options.span_events,
+          "Also changes of spans, as TRACE_SPAN_EVENTS: new, enter, exit, close, active, full; several with commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(one_of(events));
-  command.add_option("--time", options.time, "The time at the start of each line: utc, local, relative (since the test began, as in failure reports), none")
+  command
+      .add_option("--time", options.time,
+                  "The time at the start of each line: utc, local, relative (since the test began, as in failure "
+                  "reports), none")
       ->check(one_of({"utc", "local", "relative", "none"}))
       ->capture_default_str();
-  CLI::Option* const follow = command.add_flag("-f,--follow", options.follow,
-                                               "Also prints what is recorded from now on, until the processes have ended");
+  CLI::Option* const follow = command.add_flag(
+      "-f,--follow", options.follow, "Also prints what is recorded from now on, until the processes have ended");
   for (CLI::Option* const option : selects) option->excludes(follow);
   add_screen(command, options.screen);
 }

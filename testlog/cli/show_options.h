@@ -1,4 +1,4 @@
-// ShowOptions: what `testlog show` prints, and how.
+// ShowOptions: the options of `testlog show`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ struct ShowOptions {
   tracing::FormatKind format = tracing::FormatKind::full;
   std::string time = "utc";
   std::vector<tracing::SpanEvents> span_events;
-  std::string threads;  ///< patterns of names, and numbers
+  std::string threads;  ///< patterns for names, and numbers
   std::string since, until;
   std::string grep;
   bool follow = false;
@@ -33,18 +33,18 @@ struct ShowOptions {
   }
 };
 
-/// Adds them to the command.
+/// Adds the options to the command.
 void add_show_options(CLI::App& command, ShowOptions& options);
 
-/// Throws UsageError if a time or an expression is wrong.
+/// Returns the options as LineOptions. Throws UsageError if a time is wrong.
 LineOptions lines_of(ShowOptions const& options);
 
-/// Passes to `out` the lines that --grep wants. Throws UsageError if its expression is wrong.
+/// Returns a function that passes to `out` the lines that --grep selects. Throws UsageError if its expression is wrong.
 std::function<void(std::string_view)> grepped(ShowOptions const& options, std::function<void(std::string_view)> out);
 
 /// A moment that `--since` or `--until` names.
 struct Moment {
-  bool is_relative = false;  ///< nanoseconds since a test, or a recording, began; else since 1970
+  bool is_relative = false;  ///< `ns` counts from the beginning of a test, or a recording; off: from 1970
   std::int64_t ns = 0;
 
   tracing::Instant after(tracing::Instant begin) const noexcept {
@@ -53,8 +53,8 @@ struct Moment {
     return {__builtin_add_overflow(begin.ns, ns, &sum) ? (ns < 0 ? INT64_MIN : INT64_MAX) : sum};
   }
 };
-/// Parses `1.5s`, `200ms`, `10us`, `2m` or, as in a report, `+1.204 ms`; or a time as in a line, `2026-01-08T23:56:09.977Z`.
-/// None if it is neither.
+/// Parses `1.5s`, `200ms`, `10us`, `2m` or, as in a report, `+1.204 ms`; or a time as in a line,
+/// `2026-01-08T23:56:09.977Z`. Returns nothing for other texts.
 std::optional<Moment> moment_of(std::string_view text);
 
 }  // namespace testlog::cli

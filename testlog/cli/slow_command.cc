@@ -27,15 +27,16 @@ void print_spans(std::vector<tracing::SpanStatistics> const& spans, std::size_t 
   fmt::print("      self      total    longest  entered  span\n");
   for (std::size_t i = 0; i < std::min(top, spans.size()); ++i) {
     tracing::SpanStatistics const& span = spans[i];
-    fmt::print("{:>10} {:>10} {:>10} {:>8}  {}{}\n", text_of_ns(span.self_ns), text_of_ns(span.time.total_ns), text_of_ns(span.time.max_ns),
-               span.time.calls, printable(span.name), text_of_partial(span.open, span.cut));
+    fmt::print("{:>10} {:>10} {:>10} {:>8}  {}{}\n", text_of_ns(span.self_ns), text_of_ns(span.time.total_ns),
+               text_of_ns(span.time.max_ns), span.time.calls, printable(span.name),
+               text_of_partial(span.open, span.cut));
   }
   if (spans.size() > top) fmt::print("... {} more (--top)\n", spans.size() - top);
 }
 
 void print_tests(std::vector<RecordedTest> tests, std::size_t top) {
   if (tests.empty()) return;
-  // Those without an end first: each may have hung.
+  // Tests without an end come first: each may have hung.
   std::stable_sort(tests.begin(), tests.end(), [](RecordedTest const& a, RecordedTest const& b) {
     return std::tuple(!a.result.empty(), b.duration_ms) < std::tuple(!b.result.empty(), a.duration_ms);
   });
@@ -55,7 +56,8 @@ int run(Options const& options) {
   report(read.notes());
   if (statistics.empty() && read.tests().empty()) {
     if (status == kDone)
-      report(options.selection.is_narrow() ? "testlog slow: no test is selected\n" : "testlog slow: no spans are recorded\n");
+      report(options.selection.is_narrow() ? "testlog slow: no test is selected\n"
+                                           : "testlog slow: no spans are recorded\n");
     return kFailed;
   }
   std::size_t const top = options.top == 0 ? SIZE_MAX : options.top;
@@ -81,7 +83,8 @@ Command add_slow_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("slow", "Prints the slowest spans and tests of recordings.");
   add_selection(*app, options->selection);
-  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")->capture_default_str();
+  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")
+      ->capture_default_str();
   app->add_option("--top", options->top, "So many spans, and so many tests; 0: all")
       ->check(CLI::Range(1'000'000).description(""))
       ->capture_default_str();

@@ -6,30 +6,29 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/inspect/entered_stacks.h"
 #include "tracing_core/record/replay.h"
-#include "tracing_core/record/steady_times.h"
+#include "tracing_core/record/replay/steady_times.h"
 
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::LostEntries;
-using tracing::internal::RecordEntry;
+using tracing::recording::Entry;
+using tracing::recording::LostEntries;
 
-// Follows what each thread enters and leaves. Called by one thread.
+// Follows the spans that each thread enters and leaves. Called by one thread.
 class TimesLayer final : public tracing::Layer {
  public:
-  // `now`: the record that is replayed. `last`: the time of the last record, at which the replay leaves what is still open.
-  TimesLayer(SpanTimes& times, RecordEntry const& now, tracing::Instant last) : times_(times), now_(now), last_(last) {}
+  // `now`: the record that is being replayed. `last`: the time of the last record, at which the replay leaves the spans
+  // that are still open.
+  TimesLayer(SpanTimes& times, Entry const& now, tracing::Instant last) : times_(times), now_(now), last_(last) {}
 
-  tracing::Hooks hooks() const noexcept override {
-    return tracing::Hooks::enter | tracing::Hooks::exit;
-  }
+  tracing::Hooks hooks() const noexcept override { return tracing::Hooks::enter | tracing::Hooks::exit; }
   void on_enter(tracing::SpanRef span, tracing::Context const& context) noexcept override {
     auto const& around = stacks_.of(context.track());
     SpanNode& parent = around.empty() ? times_.roots[now_.tag] : *around.back().data;
     name_.assign(span.metadata().target());
     name_.append("::").append(span.metadata().name());
     SpanNode& node = parent.child(name_, times_.names);
-    if (now_.type == tracing::internal::RecordType::state) ++node.cut;
+    if (now_.type == tracing::recording::EntryType::state) ++node.cut;
     stacks_.enter(context.track(), span.id(), context.time(), &node);
   }
   void on_exit(tracing::SpanRef span, tracing::Context const& context) noexcept override {
@@ -44,7 +43,7 @@ class TimesLayer final : public tracing::Layer {
 
  private:
   SpanTimes& times_;
-  RecordEntry const& now_;
+  Entry const& now_;
   tracing::Instant const last_;
   std::string name_;
   tracing::internal::EnteredStacks<SpanNode*> stacks_;
@@ -80,22 +79,22 @@ SpanNode& SpanNode::child(std::string_view child_name, std::unordered_set<std::s
   return added;
 }
 
-SpanTimes times_of(RecordingFile& file, std::unique_ptr<tracing::Filter> filter) {
+SpanTimes times_of(OpenedRecording& file, std::unique_ptr<tracing::Filter> filter) {
   SpanTimes times;
-  times.tests = tests_of(*file.recording);
+  times.tests = recorded_tests_of(*file.recording);
   tracing::Instant last{};
   tracing::internal::SteadyTimes steady;
-  file.recording->for_each([&](RecordEntry const& entry) { last = steady.of(entry); });
-  RecordEntry now;
-  auto const registry = tracing::RegistryBuilder()
-                            .with(std::make_unique<TimesLayer>(times, now, last), std::move(filter))
-                            .build();
-  auto const each = [&](RecordEntry const& entry) {
+  file.recording->for_each([&](Entry const& entry) { last = steady.of(entry); });
+  Entry now;
+  auto const registry =
+      tracing::RegistryBuilder().with(std::make_unique<TimesLayer>(times, now, last), std::move(filter)).build();
+  auto const each = [&](Entry const& entry) {
     now = entry;
     file.learn(entry);
     return true;
   };
-  tracing::internal::replay(*file.recording, *registry, each, LostEntries::shown, tracing::internal::ReplayTimes::steady);
+  tracing::recording::replay(*file.recording, *registry, each, LostEntries::shown,
+                             tracing::recording::ReplayTimes::steady);
   return times;
 }
 

@@ -1,4 +1,4 @@
-// SpanTimes: how often the spans of a recording were entered, and for how long, as a tree for each test.
+// SpanTimes: counts how often, and for how long, the spans of a recording were entered, as a tree for each test.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,36 @@
 
 namespace testlog::cli {
 
-/// All times that threads entered spans of one name inside the same others; the root is no span.
+/// Sums over all times that threads entered spans with this name along one path of outer spans. The root stands for a
+/// test, not for a span.
 struct SpanNode {
   SpanNode() = default;
   explicit SpanNode(std::string_view with_name) : name(with_name) {}
   SpanNode(SpanNode&&) = default;
   SpanNode& operator=(SpanNode&&) = default;
-  ~SpanNode();  // of any depth
+  ~SpanNode();  // not recursive, since a tree may have any depth
 
-  std::string_view name{};         ///< `target::name`; of SpanTimes::names
-  std::uint64_t entered = 0;       ///< how often
+  std::string_view name{};    ///< `target::name`; refers to SpanTimes::names
+  std::uint64_t entered = 0;  ///< the number of times
   std::uint64_t total_ns = 0;
-  std::uint64_t self_ns = 0;       ///< outside of the spans below
-  std::uint64_t open = 0;          ///< how many did not end; they count until the last record
-  std::uint64_t cut = 0;           ///< of how many the beginning was overwritten; they count from the first record left
+  std::uint64_t self_ns = 0;  ///< without the time in spans below
+  std::uint64_t open = 0;     ///< times that did not end; they count until the last record
+  std::uint64_t cut = 0;      ///< times whose beginning was overwritten; they count from the first record left
   std::vector<std::unique_ptr<SpanNode>> children{};  ///< in the order in which they were first entered
 
   SpanNode& child(std::string_view child_name, std::unordered_set<std::string>& names);
 
  private:
-  std::unordered_map<std::string_view, SpanNode*> by_name_{};  // of many children
+  std::unordered_map<std::string_view, SpanNode*> by_name_{};  // the children, if they are many; otherwise empty
 };
 
 struct SpanTimes {
   RecordedTests tests;
-  std::unordered_set<std::string> names;  ///< of the spans
-  std::map<std::uint32_t, SpanNode> roots;  ///< by the test in which the outermost span was entered; 0: outside any
+  std::unordered_set<std::string> names;    ///< of the spans
+  std::map<std::uint32_t, SpanNode> roots;  ///< by the tag of the test in which the outermost span was entered; or 0
 };
 
-/// Reads the spans that the directives select.
-SpanTimes times_of(RecordingFile& file, std::unique_ptr<tracing::Filter> filter);
+/// Reads the spans that the filter selects.
+SpanTimes times_of(OpenedRecording& file, std::unique_ptr<tracing::Filter> filter);
 
 }  // namespace testlog::cli

@@ -1,4 +1,5 @@
-// speedscope, a viewer by others, shows the times of `testlog stats` in the Chrome trace and the folded stacks of a recording.
+// speedscope, a viewer by others, shows the times of `testlog stats` in the Chrome trace and the folded stacks of a
+// recording.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ struct Times {
 };
 using BySpan = std::map<std::string, Times>;
 
-// Times that speedscope, which rounds them, shows exactly.
+// Lets a time pass that speedscope shows exactly, although it rounds times.
 void work_for(std::uint64_t us) { tracing::internal::simulate_time(tracing::internal::simulated_ns + us * 1000); }
 
 void forward(int layer) {
@@ -62,7 +63,7 @@ void train() {
   }
 }
 
-// In a process of its own, whose clock is simulated.
+// Records in a child process, whose clock is simulated.
 void record(std::string const& path) {
   pid_t const child = fork();
   if (child == 0) {
@@ -86,34 +87,36 @@ BySpan statistics(std::string const& recording) {
   return spans;
 }
 
-// The page of speedscope, installed on first use; empty, with a reason, if it cannot be.
+// Returns the page of speedscope, which is installed on first use. If it cannot be installed, returns an empty path and
+// sets `why`.
 std::string find_page(std::string& why) {
   std::string const folder = TESTLOG_SPEEDSCOPE;
   std::string const page = folder + "/node_modules/speedscope/dist/release/index.html";
   if (std::filesystem::exists(page)) return page;
   std::filesystem::create_directories(folder);
-  Outcome const installed = testlog::testdata::run(
-      {"/usr/bin/env", "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0",
-       "--fetch-timeout=60000", "speedscope@1.25.0"});
+  Outcome const installed =
+      testlog::testdata::run({"/usr/bin/env", "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit",
+                              "--no-fund", "--fetch-retries=0", "--fetch-timeout=60000", "speedscope@1.25.0"});
   if (std::filesystem::exists(page)) return page;
   why = "npm did not install speedscope: " + installed.err;
   return {};
 }
 
-// `16.25ms (94%)`, `500.00µs (3%)` or, where the file does not say which unit it has, `16,250,000 (94%)`.
+// Parses `16.25ms (94%)`, `500.00µs (3%)` or, if the file does not name its unit, `16,250,000 (94%)`.
 double ns_of(std::string text) {
   std::erase(text, ',');
   auto const has = [&text](char const* unit) { return text.find(unit) != text.npos; };
   return std::round(std::stod(text) * (has("ms ") ? 1e6 : has("µs ") ? 1e3 : 1));
 }
 
-// Of `train::step`, or of `step {"number":2}`: of a Chrome trace it shows spans with other arguments apart.
+// Returns the span's name in `train::step` or `step {"number":2}`: for a Chrome trace, speedscope has a row for each
+// different set of arguments.
 std::string name_of(std::string const& frame) {
   std::string const path = frame.substr(0, frame.find(" {"));
   return path.substr(path.rfind(':') + 1);
 }
 
-// The table of all spans that it shows of a file.
+// Returns the table of all spans that speedscope shows for a file.
 BySpan shown(Browser& browser, std::string const& page, TemporaryFolder const& folder, std::string const& name,
              std::string const& content) {
   std::string const script = folder.write(

@@ -14,8 +14,10 @@ namespace {
 using tracing::StatisticsBy;
 using tracing::StatisticsOrder;
 
-Choices<StatisticsBy> const kGroups{
-    {"all", StatisticsBy::all}, {"thread", StatisticsBy::thread}, {"test", StatisticsBy::test}, {"target", StatisticsBy::target}};
+Choices<StatisticsBy> const kGroups{{"all", StatisticsBy::all},
+                                    {"thread", StatisticsBy::thread},
+                                    {"test", StatisticsBy::test},
+                                    {"target", StatisticsBy::target}};
 Choices<StatisticsOrder> const kOrders{
     {"self", StatisticsOrder::self}, {"total", StatisticsOrder::total}, {"calls", StatisticsOrder::calls},
     {"mean", StatisticsOrder::mean}, {"min", StatisticsOrder::min},     {"p50", StatisticsOrder::p50},
@@ -38,7 +40,8 @@ int run(Options const& options) {
   if (statistics.empty()) {
     report(read.notes());
     bool const is_no_test = options.selection.is_narrow() && read.tests().empty();
-    if (status == kDone) report(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n");
+    if (status == kDone)
+      report(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n");
     return kFailed;
   }
   sort_statistics(statistics, options.sort);
@@ -76,9 +79,11 @@ Exit status: 0 something was printed; 1 a file could not be read, or nothing is 
 
 Command add_stats_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
-  CLI::App* const app = program.add_subcommand("stats", "Prints statistics of spans, kernels, compilations and memory.");
+  CLI::App* const app =
+      program.add_subcommand("stats", "Prints statistics of spans, kernels, compilations and memory.");
   add_selection(*app, options->selection);
-  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans and events")->capture_default_str();
+  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans and events")
+      ->capture_default_str();
   app->add_option("--by", options->by, "Tables for each of them: thread, test, target; or for all together")
       ->transform(one_of(kGroups))
       ->default_str("all");

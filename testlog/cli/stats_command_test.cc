@@ -1,4 +1,4 @@
-// `testlog stats`: what it counts is what the other commands show of the same recording.
+// `testlog stats`: it counts what the other commands show of a recording.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,8 @@ TEST_F(Stats, HaveTheTimesOfTheOtherFormats) {
   std::istringstream lines(run_command("export", {file, "--folded"}).out);
   for (std::string line; std::getline(lines, line);) {
     std::size_t const space = line.rfind(' '), semicolon = line.rfind(';', space);
-    if (semicolon != line.npos) folded[line.substr(semicolon + 1, space - semicolon - 1)] += std::stoull(line.substr(space));
+    if (semicolon != line.npos)
+      folded[line.substr(semicolon + 1, space - semicolon - 1)] += std::stoull(line.substr(space));
   }
   json const all = groups({file});
   for (json const& span : all[0]["spans"]) self[span["name"]] = span["self_ns"];

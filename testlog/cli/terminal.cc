@@ -19,7 +19,9 @@ namespace testlog::cli {
 
 bool Screen::is_coloured() const {
   using tracing::ColorChoice;
-  auto const choice = color == "always" ? ColorChoice::always : color == "never" ? ColorChoice::never : ColorChoice::automatic;
+  auto const choice = color == "always"  ? ColorChoice::always
+                      : color == "never" ? ColorChoice::never
+                                         : ColorChoice::automatic;
   return tracing::decide_color(choice, STDOUT_FILENO);
 }
 
@@ -33,7 +35,8 @@ void add_screen(CLI::App& command, Screen& screen) {
 Pager::Pager(Screen const& screen) {
   if (screen.no_pager || isatty(STDOUT_FILENO) == 0) return;
   char const* const set = secure_getenv("PAGER");
-  char const* const program = set == nullptr || *set == 0 ? "command -v less >/dev/null && exec less -FRX || exec cat" : set;
+  char const* const program =
+      set == nullptr || *set == 0 ? "command -v less >/dev/null && exec less -FRX || exec cat" : set;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
   process_ = fork();
@@ -44,7 +47,7 @@ Pager::Pager(Screen const& screen) {
   }
   if (process_ > 0) {
     dup2(ends[1], STDOUT_FILENO);
-    signal(SIGINT, SIG_IGN);  // Ctrl-C is for the pager, which still has the terminal
+    signal(SIGINT, SIG_IGN);  // leave Ctrl-C to the pager, which still has the terminal
   }
   close(ends[0]);
   close(ends[1]);
@@ -64,11 +67,7 @@ bool flush_output(char const* command) {
   return false;
 }
 
-std::string printable(std::string_view text) {
-  tracing::InlineTextBuffer<256> out;
-  tracing::append_sanitized_in_line(out, text);
-  return std::string(out.view());
-}
+std::string printable(std::string_view text) { return tracing::sanitized_in_line(text); }
 
 void report(std::string_view lines) {
   std::string text;

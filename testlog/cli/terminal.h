@@ -1,4 +1,4 @@
-// Output to a terminal: colour, a pager, text without control characters.
+// Screen, Pager: output to a terminal: colour, a pager, text without control characters.
 #pragma once
 
 #include <sys/types.h>
@@ -14,15 +14,16 @@ struct Screen {
   std::string color = "auto";
   bool no_pager = false;
 
-  /// As --color says, else NO_COLOR, else CLICOLOR_FORCE, else whether standard output is a terminal.
+  /// Returns true if output is to be coloured. This is decided by --color, or by NO_COLOR, or by CLICOLOR_FORCE, or by
+  /// whether standard output is a terminal: by the first of these that is given.
   bool is_coloured() const;
 };
 
 /// Adds --color and --no-pager to a command.
 void add_screen(CLI::App& command, Screen& screen);
 
-/// While it exists, standard output goes to $PAGER or, if that is not set, to `less -FRX`, if it is a terminal. The process
-/// ends by SIGPIPE if it prints more after the user has quit the pager.
+/// Sends standard output, if it is a terminal, to a pager while it exists: to $PAGER or, if that is not set, to
+/// `less -FRX`. The process ends by SIGPIPE if it prints more after the user has quit the pager.
 class Pager {
  public:
   explicit Pager(Screen const& screen);
@@ -35,15 +36,15 @@ class Pager {
   pid_t process_ = 0;
 };
 
-/// Flushes standard output. False if not all of it could be written, which is reported.
+/// Flushes standard output. If not everything could be written, reports that and returns false.
 bool flush_output(char const* command);
 
-/// The text with characters escaped that might end a line, change the terminal or hide what is there: control characters,
-/// bytes that are not UTF-8, and those that change the direction of text.
+/// Escapes the characters of a text that might end a line, change the terminal or hide what is there: control
+/// characters, bytes that are not UTF-8, and characters that change the direction of text.
 std::string printable(std::string_view text);
 
-/// Writes lines to standard error, each as printable(): whatever names of tests, files and spans a message contains, it
-/// changes no terminal. Names in which a line might end are made printable() by the caller.
+/// Writes lines to standard error, each as printable(), so that names of tests, files and spans in a message cannot
+/// change the terminal. The caller makes names printable() in which a line might end.
 void report(std::string_view lines);
 
 }  // namespace testlog::cli

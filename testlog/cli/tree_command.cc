@@ -29,12 +29,13 @@ class Trees {
  public:
   explicit Trees(Options const& options) : options_(options), is_coloured_(options.screen.is_coloured()) {}
 
-  void print(RecordingFile& file) {
+  void print(OpenedRecording& file) {
     SpanTimes const times = times_of(file, filter_of("tree", options_.filter));
     for (auto const& [tag, test] : times.tests) {
       if (!options_.selection.has(test)) continue;
       found_any_ = true;
-      std::string const result = test.result.empty() ? "did not end" : fmt::format("{} ({} ms)", test.result, test.duration_ms);
+      std::string const result =
+          test.result.empty() ? "did not end" : fmt::format("{} ({} ms)", test.result, test.duration_ms);
       auto const root = times.roots.find(tag);
       print_tree(test.name + " " + result, root == times.roots.end() ? nullptr : &root->second);
     }
@@ -51,9 +52,10 @@ class Trees {
     fmt::print("{}---- {} ----{}\n", bold(), printable(headline), plain());
     if (root == nullptr) return (void)fmt::print("no spans\n");
     fmt::print("     total       self  entered  span\n");
-    std::vector<std::pair<SpanNode const*, std::size_t>> next;  // with their depths, the next one last
+    std::vector<std::pair<SpanNode const*, std::size_t>> next;  // nodes with their depths; the next node is the last
     auto const add_children = [&next](SpanNode const& node, std::size_t depth) {
-      for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) next.emplace_back(child->get(), depth);
+      for (auto child = node.children.rbegin(); child != node.children.rend(); ++child)
+        next.emplace_back(child->get(), depth);
     };
     add_children(*root, 1);
     while (!next.empty()) {
@@ -73,7 +75,8 @@ class Trees {
                indentation(depth), printable(node.name), text_of_partial(node.open, node.cut));
   }
 
-  // Below that the depth is a number: the lines of a deep recursion would be mostly blanks.
+  // Indents up to kMaxIndented levels. Deeper levels print their depth as a number, since the lines of a deep recursion
+  // would be mostly blanks.
   static std::string indentation(std::size_t depth) {
     constexpr std::size_t kMaxIndented = 100;
     if (depth <= kMaxIndented) return std::string(2 * (depth - 1), ' ');
@@ -109,7 +112,8 @@ int run(Options const& options) {
     }
     is_written = flush_output("tree");
     if (!trees.found_any() && status == kDone) {
-      notes = options.selection.is_narrow() ? "testlog tree: no test is selected\n" : "testlog tree: no spans are recorded\n";
+      notes = options.selection.is_narrow() ? "testlog tree: no test is selected\n"
+                                            : "testlog tree: no spans are recorded\n";
       status = kFailed;
     }
   }
@@ -134,7 +138,8 @@ Command add_tree_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("tree", "Prints the spans of each test as a tree, with times.");
   add_selection(*app, options->selection);
-  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")->capture_default_str();
+  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")
+      ->capture_default_str();
   app->add_option("--depth", options->depth, "Only so many levels; 0: all")
       ->check(CLI::Range(1'000'000).description(""))
       ->capture_default_str();

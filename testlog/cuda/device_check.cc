@@ -7,11 +7,11 @@
 
 #include "testlog/listener.h"
 #include "testlog/records.h"
-#include "testlog/state_report.h"
+#include "testlog/run/state_report.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/format/span_path.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 namespace {
 
 constexpr std::size_t kMaxCandidates = 8;
@@ -156,6 +156,6 @@ void write_outstanding_launches(CrashLine& line, Output& output) noexcept {
 }();
 
 }  // namespace
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1
 
 int const testlog_cuda_keep_linked = 1;

@@ -9,7 +9,7 @@
 #include "testlog/session.h"
 #include "tracing_core/cuda/driver.h"
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 /// Waits for the devices when a test ends. An error is a failure of that test, reported with the launches that may have
 /// caused it. Later failures in the process are marked as possible consequences.
@@ -33,7 +33,7 @@ class DeviceCheckListener final : public testing::EmptyTestEventListener {
   std::string broken_by_;  // the full name of the test that broke a device
 };
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1
 
 /// Referenced by an object in every program that links testlog::cuda, so that the linker keeps this library.
 extern "C" int const testlog_cuda_keep_linked;

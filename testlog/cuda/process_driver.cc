@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 namespace {
 
 template <class F>
@@ -51,4 +51,4 @@ CUresult ProcessDriver::synchronize_primary(int ordinal) {
   return result;
 }
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-namespace testlog::inline v1 {
+namespace testlog { inline namespace v1 {
 
 /// Neither loads the driver nor creates a context. Thread-compatible.
 class ProcessDriver {
@@ -27,4 +27,4 @@ class ProcessDriver {
   CUresult (*release_)(CUdevice device) = nullptr;
 };
 
-}  // namespace testlog::inline v1
+}}  // namespace testlog::v1

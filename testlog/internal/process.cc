@@ -2,12 +2,14 @@
 
 #include <cstdlib>
 
-namespace testlog::inline v1::internal {
+namespace testlog { inline namespace v1 { namespace internal {
 namespace {
 
-// The value of a flag of GoogleTest, "1" if it has none; data() == nullptr for other arguments.
+// Returns the value of a flag of GoogleTest, "1" if it has none. For other arguments, data() == nullptr.
 std::string_view flag_value(std::string_view argument, std::string_view flag) noexcept {
-  std::size_t const dashes = argument.starts_with("--") ? 2 : argument.starts_with("-") || argument.starts_with("/") ? 1 : 0;
+  std::size_t const dashes = argument.starts_with("--")                               ? 2
+                             : argument.starts_with("-") || argument.starts_with("/") ? 1
+                                                                                      : 0;
   if (dashes == 0) return {};
   argument.remove_prefix(dashes);
   if (!argument.starts_with("gtest_")) return {};
@@ -18,7 +20,7 @@ std::string_view flag_value(std::string_view argument, std::string_view flag) no
   return argument.front() == '=' ? argument.substr(1) : std::string_view{};
 }
 
-// As GoogleTest reads a boolean.
+// Reads a boolean as GoogleTest does.
 bool is_on(std::string_view value) noexcept {
   return value.data() != nullptr && !(value.starts_with('0') || value.starts_with('f') || value.starts_with('F'));
 }
@@ -46,4 +48,4 @@ ProcessRole read_role(int argc, char const* const* argv) noexcept {
   return role;
 }
 
-}  // namespace testlog::inline v1::internal
+}}}  // namespace testlog::v1::internal

@@ -1,5 +1,5 @@
-// A program whose allocation functions have statements, from its first instruction to its last: `allocating` runs tests,
-// `allocating init` is a program without tests.
+// A program whose allocation functions have statements, from its first instruction to its last: `allocating` runs
+// tests, `allocating init` is a program without tests.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -155,9 +155,7 @@ using Function = void (*)();
   function();
   TRACE_DEBUG("came back");  // so this is no jump
 }
-void* data_page(int protection) {
-  return mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
+void* data_page(int protection) { return mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 Function function_at(std::uintptr_t address) {
   std::uintptr_t volatile hidden = address;
   return reinterpret_cast<Function>(hidden);
@@ -311,9 +309,7 @@ TEST(Dies, InADeathTestOnly) {
   EXPECT_DEATH((work(), std::abort()), "");
   EXPECT_DEATH((work(), raise(SIGSEGV)), "");
 }
-TEST(Dies, WithAHandlerOfItsOwn) {
-  raise(SIGSEGV);
-}
+TEST(Dies, WithAHandlerOfItsOwn) { raise(SIGSEGV); }
 
 // A handler set before the tests run, as by sanitizers and MPI.
 void own_handler(int) {

@@ -1,4 +1,4 @@
-// Tests that do not go on, each in its own way. The test of them ends them by a signal.
+// Tests that hang, each in its own way. The tests that run them end them by a signal.
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>

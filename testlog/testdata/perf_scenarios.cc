@@ -25,8 +25,8 @@ using testlog::Event;
 using testlog::HasField;
 using testlog::HasMessage;
 using testlog::InSpan;
-using testlog::Span;
 using testlog::records;
+using testlog::Span;
 
 // With SCENARIO_SIMULATED_TIME, time passes in simulate_us() only.
 bool const is_time_simulated = [] {

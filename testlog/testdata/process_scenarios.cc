@@ -1,9 +1,9 @@
 // Tests of the program's own output, its threads and its forked children.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,8 +46,8 @@ using testing::IsEmpty;
 using testlog::Event;
 using testlog::HasField;
 using testlog::HasMessage;
-using testlog::Span;
 using testlog::records;
+using testlog::Span;
 
 void say(char const* text) { std::fputs(text, stderr); }
 
@@ -160,7 +161,7 @@ std::vector<std::function<void(int)>> lock_users() {
       [](int) {
         std::size_t records = 0;
         testlog::Session::get()->capture().read(0)->for_each(
-            [&records](tracing::internal::RecordEntry const&) { ++records; });
+            [&records](tracing::recording::Entry const&) { ++records; });
       },
       [](int n) {
         using namespace tracing::internal;
@@ -232,7 +233,10 @@ TEST(Threads, ThereIsOnlyOne) {
 }
 TEST(Threads, ManyWrite) {
   std::vector<std::thread> writers;
-  for (int i = 0; i < 4; ++i) writers.emplace_back([] { for (int n = 0; n < 50; ++n) work(n); });
+  for (int i = 0; i < 4; ++i)
+    writers.emplace_back([] {
+      for (int n = 0; n < 50; ++n) work(n);
+    });
   for (std::thread& writer : writers) writer.join();
 }
 TEST(Threads, WithAndWithoutNames) {
@@ -275,7 +279,7 @@ class Helper {
       }
     }).detach();
   }
-  // Waits until it is done.
+  // Waits until the work is done.
   void run(std::function<void()> work) {
     {
       std::lock_guard const lock(mutex_);
@@ -418,6 +422,195 @@ TEST(Processes, ThreadsKeepTheirSignalStacks) {
     EXPECT_EQ(sigaltstack(&before, &now), 0);  // which a sanitizer takes back
     EXPECT_EQ(now.ss_sp, static_cast<void*>(room));
   }).join();
+}
+
+// ---- death tests that fail ----
+
+void break_invariant(int id) {
+  TRACE_SPAN(info, "break_invariant", id);
+  TRACE_ERROR("invariant broken");
+  std::abort();
+}
+void leave() {
+  TRACE_ERROR("in the child");
+  std::_Exit(3);
+}
+void die_silently() {
+  TRACE_SPAN(info, "outermost");
+  TRACE_SPAN(debug, "innermost");
+  std::abort();
+}
+void die_on_a_thread() {
+  TRACE_INFO("starts a thread");
+  std::thread([] {
+    tracing::set_thread_name("crasher");
+    break_invariant(2);
+  }).join();
+}
+TEST(RedDeathTest, MessageDiffers) {
+  TRACE_DEBUG("before the child");
+  EXPECT_DEATH(break_invariant(1), "another message");
+}
+TEST(RedDeathTest, FailsAfterOthersThatPass) {
+  TRACE_SPAN(info, "body");
+  EXPECT_DEATH(break_invariant(1), "");
+  EXPECT_EXIT(leave(), testing::ExitedWithCode(3), "");
+  EXPECT_DEATH(TRACE_WARN("lives"), "");
+}
+TEST(RedDeathTest, EndsInASpan) { EXPECT_DEATH(die_silently(), "another message"); }
+TEST(RedDeathTest, DiesOnAThread) { EXPECT_DEATH(die_on_a_thread(), "another message"); }
+TEST(RedDeathTest, IsKilled) {
+  EXPECT_EXIT(
+      {
+        TRACE_WARN("the last words");
+        raise(SIGKILL);
+      },
+      testing::ExitedWithCode(0), "");
+}
+TEST(RedDeathTest, FailsElsewhere) {
+  EXPECT_DEATH(break_invariant(1), "");
+  ADD_FAILURE();
+}
+TEST(RedDeathTest, HasManyChildren) {
+  for (int i = 1; i <= 20; ++i) EXPECT_DEATH(break_invariant(i), i == 20 ? "another message" : "");
+}
+// All of them make their first record at the same time, which is the child's, too.
+void record_on_threads() {
+  std::latch begins(4);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&begins] {
+      begins.arrive_and_wait();
+      TRACE_INFO("on one of four threads");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::_Exit(3);
+}
+TEST(RedDeathTest, BeginsOnFourThreads) { EXPECT_DEATH(record_on_threads(), "another message"); }
+void fork_in_the_child() {
+  TRACE_ERROR("of the child");
+  if (fork() == 0) {
+    TRACE_ERROR("of the child's child");
+    std::_Exit(0);
+  }
+  wait(nullptr);
+  std::_Exit(3);
+}
+TEST(RedDeathTest, ForksInTheChild) { EXPECT_EXIT(fork_in_the_child(), testing::ExitedWithCode(4), ""); }
+void fail_in_the_child() {
+  TRACE_INFO("before the child fails");
+  ADD_FAILURE();
+  TRACE_INFO("the child goes on");
+  std::_Exit(3);
+}
+TEST(RedDeathTest, FailsInTheChild) { EXPECT_EXIT(fail_in_the_child(), testing::ExitedWithCode(4), ""); }
+// A thread of the parent fails while the child lives.
+TEST(RedDeathTest, FailsElsewhereMeanwhile) {
+  GTEST_FLAG_SET(death_test_style, "fast");
+  int ready[2], go[2];
+  ASSERT_EQ(pipe(ready) + pipe(go), 0);
+  char byte = 0;
+  std::thread other([&] {
+    if (read(ready[0], &byte, 1) == 1) ADD_FAILURE();
+    (void)!write(go[1], "g", 1);
+  });
+  auto const child = [&] {
+    char from_parent = 0;
+    TRACE_INFO("ready");
+    (void)!write(ready[1], "r", 1);
+    (void)!read(go[0], &from_parent, 1);
+    TRACE_INFO("the child goes on");
+    std::_Exit(3);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(3), "");
+  other.join();
+}
+TEST(RedDeathTest, CallsExit) {
+  EXPECT_DEATH(break_invariant(1), "");
+  std::exit(3);
+}
+
+TEST(GreenDeathTest, Dies) { EXPECT_DEATH(break_invariant(1), ""); }
+TEST(GreenDeathTest, FailsLater) { ADD_FAILURE(); }
+
+// ---- spans without records ----
+
+// A thread of a pool: waits, works, and waits until the others end.
+TEST(Waiting, OfThreads) {
+  for (int i = 0; i < 3; ++i) {
+    std::thread([i] {
+      tracing::set_thread_name("pool");
+      { TRACE_SPAN(debug, "wait_for_job"); }
+      TRACE_SPAN(info, "job", i);
+      TRACE_DEBUG("done");
+    }).join();
+  }
+  std::latch waits(1), failed(1);
+  std::thread idle([&] {
+    tracing::set_thread_name("idle");
+    TRACE_SPAN(debug, "wait_for_job");
+    waits.count_down();
+    failed.wait();
+  });
+  waits.wait();
+  { TRACE_SPAN(debug, "multiply"); }
+  {
+    TRACE_SPAN(info, "checking");
+    ADD_FAILURE();
+  }
+  failed.count_down();
+  TRACE_SPAN(debug, "join");
+  idle.join();
+}
+
+// ---- floods ----
+
+void poll(int times) {
+  for (int i = 0; i < times; ++i) TRACE_WARN("refused: the queue is full");
+}
+TEST(Floods, AreFollowedByAnotherLine) {
+  TRACE_SPAN(info, "enqueue");
+  poll(1000);
+  TRACE_INFO("accepted");
+  poll(6);
+}
+TEST(Floods, OfAnotherTest) { poll(5); }
+TEST(Floods, DifferInAValue) {
+  for (int i = 0; i < 10; ++i) TRACE_WARN("refused", i);
+}
+TEST(Floods, OfTwoThreads) {
+  std::latch both(2);
+  std::thread other([&] {
+    tracing::set_thread_name("poller");
+    for (int i = 0; i < 10; ++i) TRACE_WARN("refused on a thread");
+    both.arrive_and_wait();
+  });
+  both.arrive_and_wait();
+  other.join();
+}
+TEST(Floods, EndInACrash) {
+  poll(20);
+  raise(SIGSEGV);
+}
+TEST(Floods, EndBySigterm) {
+  poll(20);
+  raise(SIGTERM);
+}
+TEST(Floods, EndInAFailure) {
+  TRACE_SPAN(info, "enqueue");
+  TRACE_DEBUG("only in the report");
+  poll(20);
+  ADD_FAILURE();
+}
+TEST(Floods, AreForked) {
+  poll(20);
+  pid_t const child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 10; ++i) TRACE_WARN("refused in the child");
+    std::_Exit(0);
+  }
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace

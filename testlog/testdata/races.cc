@@ -16,8 +16,8 @@
 #include "tracing_core/tracing.h"
 
 // Of ThreadSanitizer's interface for debuggers.
-extern "C" int __tsan_get_report_mop(void* report, unsigned long index, int* thread, void** address, int* size, int* write,
-                                     int* atomic, void** trace, unsigned long trace_size);
+extern "C" int __tsan_get_report_mop(void* report, unsigned long index, int* thread, void** address, int* size,
+                                     int* write, int* atomic, void** trace, unsigned long trace_size);
 
 namespace {
 
@@ -114,8 +114,14 @@ thread_local Farewell farewell;
 
 template <int kRun>
 struct Kinds {
-  static void no_statements(Shared& x) { beside(x, [] {}, [] {}); }
-  static void no_statements_after_an_end(Shared& x) { after(x, [] {}, [] {}); }
+  static void no_statements(Shared& x) {
+    beside(
+        x, [] {}, [] {});
+  }
+  static void no_statements_after_an_end(Shared& x) {
+    after(
+        x, [] {}, [] {});
+  }
   static void first_hits_of_two_statements(Shared& x) { beside(x, fresh<kRun, 0>, fresh<kRun, 1>); }
   static void first_hit_of_a_statement(Shared& x) { beside(x, fresh<kRun, 2>, fresh<kRun, 2>); }
   static void first_hits_of_two_spans(Shared& x) { beside(x, fresh_span<kRun, 0>, fresh_span<kRun, 1>); }

@@ -110,4 +110,13 @@ TEST(Report, OfAValueOfThreeMegabytes) {
   EXPECT_TRUE(text.empty());
 }
 
+TEST(Properties, OfItsOwn) {
+  RecordProperty("trace_span_path", "mine");
+  RecordProperty("trace_report", "mine");
+  RecordProperty("trace_recording", "mine");
+  TRACE_SPAN(info, "outer");
+  TRACE_DEBUG("a record");
+  ADD_FAILURE();
+}
+
 }  // namespace

@@ -79,14 +79,15 @@ std::vector<std::string> scenario_words(std::string const& filter, std::vector<s
 
 // Adds a variable unless it is given.
 Variables with(Variables all, char const* name, char const* value) {
-  bool const given = std::any_of(all.begin(), all.end(), [name](auto const& variable) { return variable.first == name; });
+  bool const given =
+      std::any_of(all.begin(), all.end(), [name](auto const& variable) { return variable.first == name; });
   if (!given) all.emplace_back(name, value);
   return all;
 }
 
 Variables without_times(Variables const& variables) { return with(variables, "TRACE_TIME", "none"); }
 
-// There is no addr2line, which takes a while and prints where this tree is.
+// Hides addr2line, which takes a while and prints where this tree is.
 Variables without_lines(Variables const& variables) { return with(variables, "PATH", "/nowhere"); }
 
 // Sends the signals of the steps whose texts have come.

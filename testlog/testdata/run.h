@@ -25,42 +25,44 @@ struct Step {
 
 /// Runs the program words[0] with `variables` added to the environment of this process, less the variables that testlog
 /// and GoogleTest read. Both outputs are pipes.
-Outcome run(std::vector<std::string> const& words, Variables const& variables = {}, std::vector<Step> const& steps = {});
+Outcome run(std::vector<std::string> const& words, Variables const& variables = {},
+            std::vector<Step> const& steps = {});
 
-/// run() of the program `testlog_scenarios` with the tests that `filter` selects, without times.
+/// Calls run() for the program `testlog_scenarios` with the tests that `filter` selects, without times.
 Outcome run_scenarios(std::string const& filter, Variables const& variables = {},
                       std::vector<std::string> const& more = {});
 
-/// run_scenarios() of tests that do not end by themselves. They end after a minute. With times; stacks have no lines of the
-/// source unless PATH is given.
+/// Calls run_scenarios() for tests that do not end by themselves. They end after a minute. Prints times; stacks have no
+/// lines of the source unless PATH is given.
 Outcome run_with_signals(std::string const& filter, std::vector<Step> const& steps, Variables const& variables = {});
 
-/// `variables` with further options for sanitizers.
+/// Returns `variables` with further options for sanitizers.
 Variables with_sanitizer_options(Variables variables, std::string_view options);
 
-/// run_scenarios() of tests that end by a signal: sanitizers install no handlers. Stacks as with run_with_signals().
+/// Calls run_scenarios() for tests that end by a signal: sanitizers install no handlers. Stacks are as in
+/// run_with_signals().
 Outcome run_dying(std::string const& filter, Variables const& variables = {},
                   std::vector<std::string> const& more = {});
 
-/// run_scenarios() with a pipe as standard error whose other end is closed.
+/// Calls run_scenarios() with a pipe as standard error whose other end is closed.
 Outcome run_unread_scenarios(std::string const& filter, Variables const& variables = {});
 
-/// What run_scenarios() prints if its standard error is a terminal.
+/// Returns what run_scenarios() prints if its standard error is a terminal.
 std::string run_on_terminal(std::string const& filter, Variables const& variables = {});
 
-/// run() of `testlog_own_main`, all of whose tests pass, without times.
+/// Calls run() for `testlog_own_main`, all of whose tests pass, without times.
 Outcome run_own_main(Variables const& variables = {});
 
-/// The text of each write(2) of the scenarios to their standard error.
+/// Returns the text of each write(2) of the scenarios to their standard error.
 std::vector<std::string> writes_of_scenarios(std::string const& filter, Variables const& variables);
 
-/// The content of a file; empty if there is none.
+/// Returns the content of a file; empty if the file is missing.
 std::string content_of(std::string const& path);
 
-/// The text with paths of sources relative to the root of the tree.
+/// Returns the text with paths of sources relative to the root of the tree.
 std::string without_tree(std::string text);
 
-/// How often `text` contains `part`.
+/// Returns how often `text` contains `part`.
 int count(std::string_view text, std::string_view part);
 
 }  // namespace testlog::testdata

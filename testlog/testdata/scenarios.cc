@@ -36,8 +36,8 @@ using testlog::HasLevel;
 using testlog::HasMessage;
 using testlog::HasTarget;
 using testlog::InSpan;
-using testlog::Span;
 using testlog::records;
+using testlog::Span;
 
 // ---- passing and failing ----
 
@@ -338,7 +338,10 @@ class Surroundings : public testing::Environment {
     TRACE_DEBUG("environment set up in detail");
     testing::Test::RecordProperty("devices", 2);
   }
-  void TearDown() override { TRACE_INFO("environment torn down"); EXPECT_STRNE(std::getenv("SCENARIO_OUTSIDE"), "fails"); }
+  void TearDown() override {
+    TRACE_INFO("environment torn down");
+    EXPECT_STRNE(std::getenv("SCENARIO_OUTSIDE"), "fails");
+  }
 };
 [[maybe_unused]] testing::Environment* const surroundings =
     outside_too ? testing::AddGlobalTestEnvironment(new Surroundings) : nullptr;
@@ -393,7 +396,7 @@ struct User {
 };
 TRACE_FIELDS(User, password, headers)
 
-// In every way in which a value gets into a record.
+// Records a value in every way in which it gets into a record.
 void report() {
   std::string const password = kCanary;
   User const user;

@@ -61,8 +61,8 @@ TEST(Spdlog, IsRecorded) {
 TEST(Spdlog, IsRecordedInItsSpan) {
   TRACE_SPAN(info, "around", tracing::kv("id", 7));
   spdlog::info("inside");
-  EXPECT_THAT(testlog::records(),
-              Contains(testlog::Event(testlog::HasMessage("inside"), testlog::InSpan("around", testlog::HasField("id", 7)))));
+  EXPECT_THAT(testlog::records(), Contains(testlog::Event(testlog::HasMessage("inside"),
+                                                          testlog::InSpan("around", testlog::HasField("id", 7)))));
 }
 TEST(Spdlog, IsCapturedByTheTest) {
   testing::internal::CaptureStdout();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every file in cases/ with each installed compiler and checks that it fails, that the first line of the error
-# contains what the file expects, and that there are no more errors than it allows: tests/compile_fail/run.sh [case...]
+# contains what the file expects, the notes below it as well, and that there are no more errors than it allows:
+# tests/compile_fail/run.sh [case...]
 set -euo pipefail
 cd "$(dirname "$0")"
 readonly root=../..
@@ -8,8 +9,9 @@ export LC_ALL=C  # plain quotes in errors
 failed=0
 checked=0
 
-control=$(mktemp --suffix=.cc)
-trap 'rm -f "$control"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+control=$work/control.cc
 cat >"$control" <<'CC'
 #include "tracing_core/tracing.h"
 void f(int n) {
@@ -20,7 +22,17 @@ CC
 
 for compiler in g++ clang++; do
   command -v "$compiler" >/dev/null || { echo "skipped: no $compiler"; continue; }
-  compile=("$compiler" -std=c++20 -fsyntax-only -I "$root")
+  # The header that every case includes is compiled once.
+  compile=("$compiler" -std=c++20 -I "$root")
+  header=$work/$compiler/tracing.h
+  mkdir "$work/$compiler"
+  echo '#include "tracing_core/tracing.h"' >"$header"
+  if [[ $compiler == g++ ]]; then
+    "${compile[@]}" -x c++-header "$header" -o "$header.gch"
+  else
+    "${compile[@]}" -x c++-header "$header" -o "$header.pch"
+  fi
+  compile+=(-fsyntax-only -include "$header")
   if ! "${compile[@]}" "$control"; then
     echo "FAILED: $compiler does not compile correct statements"
     exit 1
@@ -45,6 +57,12 @@ for compiler in g++ clang++; do
         failed=1
       fi
     done < <(sed -nE "s#^// expect( ${compiler//+/\\+})?: ##p" "$file")
+    while IFS= read -r expected; do
+      if ! grep -F ' note: ' <<<"$output" | grep -qF -- "$expected"; then
+        printf 'FAILED: %s, %s\n  expected in a note: %s\n%s\n' "$compiler" "$file" "$expected" "$output"
+        failed=1
+      fi
+    done < <(sed -nE "s#^// note( ${compiler//+/\\+})?: ##p" "$file")
   done
 done
 echo "$checked compilations checked"

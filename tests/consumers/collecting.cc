@@ -1,4 +1,4 @@
-// A program that collects its own records with its own layer, and reads a directive whose pattern needs RE2.
+// A program that collects its records with a layer of its own, and reads a directive whose pattern needs RE2.
 #include <cstdio>
 #include <memory>
 

@@ -1,4 +1,4 @@
-# What both consumer projects do once they have the targets.
+# The part that both consumer projects share, once they have the targets.
 include(CTest)
 set(sources ${CMAKE_CURRENT_LIST_DIR})
 
@@ -31,8 +31,11 @@ if(TARGET GTest::gtest_main)
   testlog_discover_tests(testing TEST_FILTER *NearlyOver TEST_LIST timed PROPERTIES TIMEOUT 12)
   testlog_discover_tests(testing TEST_FILTER *Nowhere RECORD OFF TEST_LIST nowhere)
   testlog_discover_tests(testing TEST_FILTER *ConsumerOfWords* TEST_LIST of_words)
+  testlog_add_test(NAME whole.program COMMAND testing --gtest_filter=*WholeProgram TIMEOUT 12)
+  testlog_add_test(NAME whole/elsewhere COMMAND testing "--gtest_filter=*OfAProgramElsewhere;" RECORD mine WORKING_DIRECTORY ..)
+  testlog_add_test(NAME whole_nowhere COMMAND testing --gtest_filter=*Nowhere RECORD OFF)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/names.cmake [[
-if(of_words AND NOT of_words STREQUAL "Given/ConsumerOfWords.HasItsNumber/0")
+if(of_words AND NOT of_words STREQUAL "Given/ConsumerOfWords.HasItsValue/\"two words\"")
   add_test("the name is ${of_words}" false)
 endif()
 ]])

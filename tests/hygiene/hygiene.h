@@ -6,16 +6,16 @@ namespace hygiene {
 /// Emits each kind of span and event while hostile names are macros.
 void hostile_names_before(int number);
 void hostile_names_after(int number);
-/// The same with the user's variables named like the library's helpers.
+/// Emits each kind while the user's variables are named like the library's helpers.
 void names_of_helpers();
-/// The same without the short macros.
+/// Emits each kind without the short macros.
 void without_short_macros(int number);
-/// The same under `#define TRACE_TARGET "own::target"`.
+/// Emits spans and events under `#define TRACE_TARGET "own::target"`.
 void with_own_target(int n);
 /// Calls use_header() of header.h.
 void through_header(int n);
 
-/// Emits spans and events without exceptions, without type information, without both.
+/// Emit spans and events without exceptions, without type information, and without both.
 void without_exceptions(int n);
 void without_type_information(int n);
 void without_both(int n);

@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using tracing_test::Recording;
 using Lines = std::vector<std::string>;
 
-// The lines that `f` emits for new spans and events.
+// Returns the lines that `f` emits for new spans and events.
 template <class F>
 Lines emitted_by(F f) {
   Recording const recording;
@@ -28,7 +28,7 @@ Lines emitted_by(F f) {
   return lines;
 }
 
-// The lines of every_statement.inc in `function`.
+// Returns the lines of every_statement.inc in `function`.
 Lines every_statement(std::string const& function) {
   return {"new 1 scope number=7",
           "new 2 " + function + " number=7",
@@ -92,9 +92,9 @@ TEST(Hygiene, HeadersIncludedTwice) {
                        "event INFO hygiene \"7\"",
                        "new 3 template x=\"text\"",
                        "event INFO hygiene \"text\"",
-                       "event INFO hygiene::InClass \"made\" n_=7",
-                       "new 4 work n_=7 address=0x0",
-                       "event INFO hygiene::InClass \"gone\" n_=7"};
+                       "event INFO hygiene::InClass \"made\" n=7",
+                       "new 4 work n=7 address=0x0",
+                       "event INFO hygiene::InClass \"gone\" n=7"};
   EXPECT_EQ(emitted_by([] { hygiene::through_header(7); }), expected);
   EXPECT_EQ(emitted_by([] { hygiene::use_header(7); }), expected);
 }
@@ -165,9 +165,9 @@ TEST(Place, Lambdas) {
 
 TEST(Place, Templates) {
   EXPECT_THAT(emitted_by([] { hygiene::in_templates(7); }),
-              ElementsAre("event INFO hygiene::Box \"made\" x_=7", "new 1 compare x_=7 y=2.5",
-                          "event INFO hygiene::Box \"7 2.5\"", "event INFO hygiene::Box \"made\" x_=\"text\"",
-                          "new 2 compare x_=\"text\" y=\"other\"", "event INFO hygiene::Box \"text other\"",
+              ElementsAre("event INFO hygiene::Box \"made\" x=7", "new 1 compare x=7 y=2.5",
+                          "event INFO hygiene::Box \"7 2.5\"", "event INFO hygiene::Box \"made\" x=\"text\"",
+                          "new 2 compare x=\"text\" y=\"other\"", "event INFO hygiene::Box \"text other\"",
                           "new 3 shared x=7", "new 4 pack count=3", "new 5 each x=7", "new 6 each x=2",
                           "new 7 each x=3", "event INFO hygiene \"sum 12\" all=(7, 2, 3)", "new 8 pack count=2",
                           "new 9 each x=\"a\"", "new 10 each x=\"b\"",
@@ -230,7 +230,7 @@ TEST(Argument, CanBeOfAnyKind) {
       emitted_by(hygiene::argument_kinds),
       ElementsAre("event INFO hygiene bits.low=5 bits.high=-3 bits.flag=true",
                   "event INFO hygiene changing=1 reference=1",
-                  "event INFO hygiene mine=MoveOnly { n_: 7 } moved=MoveOnly { n_: 7 } made=MoveOnly { n_: 8 }",
+                  "event INFO hygiene mine=MoveOnly { n: 7 } moved=MoveOnly { n: 7 } made=MoveOnly { n: 8 }",
                   "event INFO hygiene fixed=NeitherCopiedNorMoved { n: 3 } made=NeitherCopiedNorMoved { n: 3 }",
                   "event INFO hygiene owned=9 known=true", "event INFO hygiene errno=2",
                   "event INFO hygiene one=1 two=\"two\"", "event INFO hygiene \"raw, \"quoted\" inside ),( it \\n\"",

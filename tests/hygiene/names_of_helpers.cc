@@ -1,11 +1,11 @@
-// Variables, types and namespaces of the user with the same names as the library's.
+// The user's variables, types and namespaces have names that the library uses, too.
 #include "tracing_core/tracing.h"
 
 #include "tests/hygiene/hygiene.h"
 
 namespace hygiene {
 
-namespace tracing {  // in scope, this hides the global one
+namespace tracing {  // in scope, this hides the global namespace
 struct Span {};
 struct Callsite {};
 namespace internal {

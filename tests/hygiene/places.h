@@ -8,9 +8,9 @@ namespace hygiene {
 
 int dangling_else(bool first, bool second);
 void two_on_a_line(int n);
-/// Variables used only by tracing: no warning even if tracing is compiled out.
+/// Has variables that only tracing uses: no warning even if tracing is compiled out.
 void only_for_tracing(int n);
-/// TRACE_ENABLED in initialisers of constants.
+/// Uses TRACE_ENABLED in initialisers of constants.
 bool enabled_as_constant();
 void in_switch(int n);
 void in_loops(int n);
@@ -22,7 +22,7 @@ void after_a_label(int n);
 void in_noexcept_function(int n) noexcept;
 void in_try_blocks(int n);
 
-/// The result of TRACE_ENABLED in a static initialiser: false, as there is no subscriber yet.
+/// Returns the result of TRACE_ENABLED in a static initialiser: false, as no subscriber exists yet.
 bool enabled_in_static_initialiser() noexcept;
 
 /// Emits an event when it is destroyed.
@@ -34,7 +34,7 @@ class EmitsGoodbye {
   ~EmitsGoodbye();
 };
 
-/// The number of evaluated arguments: one for each kind of statement, if enabled.
+/// Returns the number of evaluated arguments: one for each kind of statement, if enabled.
 int evaluations_of_each_statement();
 
 void argument_kinds();

@@ -3,13 +3,12 @@
 
 #include "tests/hygiene/hygiene.h"
 
-#if defined(TRACE_SPAN) || defined(TRACE_FN) || defined(TRACE_MAKE_SPAN) || defined(TRACE_ERROR) || \
-    defined(TRACE_WARN) || defined(TRACE_INFO) || defined(TRACE_DEBUG) || defined(TRACE_TRACE) ||   \
-    defined(TRACE_LOG) || defined(TRACE_VALUES) || defined(TRACE_ENABLED) ||                        \
-    defined(TRACE_FIELDS) || defined(TRACE_ENUM) ||                                                 \
-    defined(TRACE_PERF) || defined(TRACE_PERF_AT) || defined(TRACE_PERF_AS) || defined(TRACE_PERF_EVENT) || \
-    defined(TRACE_MAKE_PERF) || defined(TRACE_PERF_ENABLED) ||                                              \
-    defined(TRACE_ANNOTATE) || defined(TRACE_ANNOTATE_AT) || defined(TRACE_STEP)
+#if defined(TRACE_SPAN) || defined(TRACE_FN) || defined(TRACE_MAKE_SPAN) || defined(TRACE_ERROR) ||                    \
+    defined(TRACE_WARN) || defined(TRACE_INFO) || defined(TRACE_DEBUG) || defined(TRACE_TRACE) ||                      \
+    defined(TRACE_LOG) || defined(TRACE_VALUES) || defined(TRACE_ENABLED) || defined(TRACE_FIELDS) ||                  \
+    defined(TRACE_ENUM) || defined(TRACE_PERF) || defined(TRACE_PERF_AT) || defined(TRACE_PERF_AS) ||                  \
+    defined(TRACE_PERF_EVENT) || defined(TRACE_MAKE_PERF) || defined(TRACE_PERF_ENABLED) || defined(TRACE_ANNOTATE) || \
+    defined(TRACE_ANNOTATE_AT) || defined(TRACE_STEP)
 #error "a short macro is defined"
 #endif
 

@@ -1,4 +1,4 @@
-// helper(): a function of a library that also links testlog.
+// Declares helper(), a function of a library that also links testlog.
 #pragma once
 
 [[gnu::visibility("default")]] void helper();

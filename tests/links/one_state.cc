@@ -1,4 +1,4 @@
-// Everything that is linked or opened records into one state.
+// All parts that are linked or opened record into one state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ using testing::Not;
 Plugin const* opened;  // called by functions without arguments
 
 std::string spoken_by(char const* plugin) {
-  return " INFO in_program:in_outer{n=1}:in_middle{n=2}:in_plugin{name=\"" + std::string(plugin) + "\" ratio=0.5}: " + plugin +
-         ": the plugin speaks\n";
+  return " INFO in_program:in_outer{n=1}:in_middle{n=2}:in_plugin{name=\"" + std::string(plugin) +
+         "\" ratio=0.5}: " + plugin + ": the plugin speaks\n";
 }
 
 std::string printed_with(char const* plugin) {
@@ -28,7 +28,8 @@ std::string printed_with(char const* plugin) {
 
 TEST(SharedState, LibrariesAndPluginsShareOneSpanTree) {
   Printed::get().set_filter("info");
-  EXPECT_EQ(printed_with(PLUGIN_OF_HOST), " INFO in_program:in_outer{n=1}: outer: outer\n" + spoken_by("plugin_of_host"));
+  EXPECT_EQ(printed_with(PLUGIN_OF_HOST),
+            " INFO in_program:in_outer{n=1}: outer: outer\n" + spoken_by("plugin_of_host"));
 }
 
 TEST(SharedState, PluginThatLinksTheCoreSharesTheSpanTree) {

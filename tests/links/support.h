@@ -1,4 +1,4 @@
-// Plugin: an opened plugin. Printed: the text printed from the records of the process.
+// Plugin is an opened plugin. Printed collects the text printed from the records of the process.
 #pragma once
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ class Plugin {
   void close() {
     if (handle_ != nullptr) dlclose(std::exchange(handle_, nullptr));
   }
-  /// True if it is loaded.
+  /// Returns true if the plugin is loaded.
   static bool is_loaded(char const* path) {
     void* const handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     if (handle != nullptr) dlclose(handle);

@@ -9,6 +9,6 @@
 TEST_LOG(Tested, Fails, .fail_on = error) {
   TRACE_SPAN(info, "outermost");
   helper();
-  EXPECT_EQ(testlog::records().size(), 4u);  // fails: there are three
+  EXPECT_EQ(testlog::records().size(), 4u);  // fails: the test has three records
   TRACE_ERROR("not tolerated");
 }

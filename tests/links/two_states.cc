@@ -42,7 +42,8 @@ TEST(SharedState, SecondCopyOfTheCoreIsReportedOnce) {
 
   // The plugin's records are lost; the program's are not affected.
   TRACE_INFO("last");
-  EXPECT_THAT(Printed::get().take(), AllOf(HasSubstr("first\n"), HasSubstr("last\n"), testing::Not(HasSubstr("speaks"))));
+  EXPECT_THAT(Printed::get().take(),
+              AllOf(HasSubstr("first\n"), HasSubstr("last\n"), testing::Not(HasSubstr("speaks"))));
   Printed::get().set_filter("debug");
 }
 

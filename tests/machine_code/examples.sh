@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # Compiles every example with the macros compiled out and with the macros defined as empty, and checks that the machine code is
-# the same, byte for byte: tests/machine_code/examples.sh [example...]
+# equal, byte for byte: tests/machine_code/examples.sh [example...]
 #
-# Without arguments, compiles those that contain each kind of statement; with TESTLOG_CAMPAIGN=1 all of them.
+# Without arguments, compiles a choice of examples that contains each kind of statement; with TESTLOG_CAMPAIGN=1 all examples.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 launcher=$(command -v ccache || true)
-# Some examples need the CUDA Toolkit; CMake sets the folder of its headers, or empty if there is none.
+# Some examples need the CUDA Toolkit; CMake sets the folder of its headers, or an empty name without the toolkit.
 toolkit=${TESTLOG_CUDA_INCLUDE_DIR-$(ls -d /usr/local/cuda/include 2>/dev/null || true)}
 
 # A macro that is missing in $without would be compared with itself. TRACE_TARGET is an input of the headers.
 without=tests/machine_code/without_macros.h
-public=$(find tracing_core -name '*.h' -exec sed -n 's/^ *# *define \(TRACE_[A-Z0-9_]*\).*/\1/p' {} + | grep -vx TRACE_TARGET | sort -u)
+public=$(find tracing_core \( -name '*.h' -o -name '*.inc' \) -exec sed -n 's/^ *# *define \(TRACE_[A-Z0-9_]*\).*/\1/p' {} + | grep -vx TRACE_TARGET | sort -u)
 [[ -n $public ]] || { echo 'FAILED: found no public macro'; exit 1; }
 missing=$(for macro in $public; do
   { grep -qx "#undef $macro" $without && grep -q "^#define $macro(" $without; } || echo "$macro"

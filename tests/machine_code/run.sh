@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks promises about generated code: with TRACING_DISABLED the .text is the same, byte for byte, as without the macros; an
+# Checks promises about generated code: with TRACING_DISABLED the .text equals, byte for byte, the .text without the macros; an
 # event that is off costs a load, a test and a jump, and a span that is off eight instructions.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -39,7 +39,7 @@ for compiler in g++ clang++; do
   "${compile[@]}" -o "$work/without.o"
   "${compile[@]}" -o "$work/disabled.o" -DWITH_TRACING -DTRACING_DISABLED
   "$compiler" -std=c++20 -O2 -I ../.. -c sample.cc -o "$work/enabled.o" -DWITH_TRACING
-  # Functions that exist only with tracing come after sum(): the common first part must be the same.
+  # Functions that exist only with tracing come after sum(): the common first part must be equal.
   text_of "$work/without.o" >"$work/without.bin"
   text_of "$work/disabled.o" >"$work/disabled.all"
   head -c "$(stat -c %s "$work/without.bin")" "$work/disabled.all" >"$work/disabled.bin"

@@ -26,24 +26,25 @@ int spanned(int rows, int columns) {
   return columns;
 }
 
-// The same with a perf span.
+// As spanned(), with a perf span.
 int timed(int rows, int columns) {
   TRACE_PERF("work", rows, columns);
   body();
   return columns;
 }
 
-// The same with an annotation.
+// As spanned(), with an annotation.
 int annotated(int rows, int columns) {
   TRACE_ANNOTATE("work", rows, columns);
   body();
   return columns;
 }
 
-// The same with an annotation whose name may be one of run time.
+// As spanned(), with an annotation whose name may be made at run time.
 int named(int rows, int columns) {
 #if defined(WITH_TRACING)
-  tracing::annotate("work", [] { body(); }, tracing::kv("rows", rows), tracing::kv("columns", columns));
+  tracing::annotate(
+      "work", [] { body(); }, tracing::kv("rows", rows), tracing::kv("columns", columns));
 #else
   (void)rows;
   body();

@@ -1,5 +1,6 @@
-// Redefines the macros to what a program without tracing would have instead. examples.sh includes this before an
-// example and checks that no public macro is missing here, as it would be compared with itself.
+// Redefines the macros to the code that a program without tracing would have instead. examples.sh includes this before
+// an example. It also checks that each public macro is redefined here; otherwise the macro would be compared with
+// itself.
 #pragma once
 
 #include "tracing_core/cuda/check.h"

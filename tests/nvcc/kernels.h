@@ -1,4 +1,4 @@
-// work(): defined by the CUDA source.
+// Declares work(), which the CUDA source defines.
 #pragma once
 
 namespace gpu {

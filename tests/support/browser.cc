@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The browser's ends of the two pipes.
+// The descriptors of the two pipes in the browser.
 constexpr int kItReads = 3;
 constexpr int kItWrites = 4;
 constexpr int kMaxMilliseconds = 60'000;  // generous, since the machine may be busy
@@ -47,7 +47,7 @@ std::string from_base64(std::string const& text) {
   return out;
 }
 
-// Above the browser's descriptors, so that dup2() never gets two equal arguments.
+// Moves a descriptor above the browser's descriptors, so that dup2() never gets two equal arguments.
 int high(int file) {
   int const moved = fcntl(file, F_DUPFD_CLOEXEC, 20);
   close(file);
@@ -143,7 +143,7 @@ void Browser::stop() noexcept {
   if (to_ >= 0) close(to_);
   if (from_ >= 0) close(from_);
   std::error_code ignored;
-  // The helpers may not be gone yet and write to it.
+  // The browser's helpers may not be gone yet, and may write to it.
   for (int i = 0; i < 50 && fs::exists(profile_, ignored); ++i) {
     fs::remove_all(profile_, ignored);
     if (ignored) std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -1,4 +1,4 @@
-// Browser: a headless Chromium that tests use to load pages, press keys and take screenshots.
+// Browser is a headless Chromium that tests use to load pages, press keys and take screenshots.
 #pragma once
 
 #include <sys/types.h>
@@ -9,12 +9,13 @@
 
 namespace tracing_test {
 
-/// The path of an installed Chromium or Chrome: the value of TESTLOG_CHROMIUM, else one found on the PATH; empty if there is
-/// none.
+/// Returns the path of an installed Chromium or Chrome: the value of TESTLOG_CHROMIUM, or a browser on the PATH; empty
+/// if neither exists.
 std::string find_browser();
 
-/// One browser with one page, controlled by the DevTools protocol over a pipe; pointer and key events take the same path as a
-/// user's. Throws std::runtime_error if the browser does not answer. Its background network access is turned off.
+/// A browser with one page, controlled by the DevTools protocol over a pipe. Pointer and key events take the path of a
+/// user's events. Throws std::runtime_error if the browser does not answer. Its background network access is turned
+/// off.
 class Browser {
  public:
   using Json = nlohmann::json;
@@ -36,12 +37,12 @@ class Browser {
   /// Presses a key by its name (`Escape`, `f`), with Ctrl if asked.
   void press(std::string const& key, bool with_control = false);
 
-  /// The page as a PNG.
+  /// Returns the page as a PNG.
   std::string screenshot();
 
-  /// URLs that pages requested, without the browser's internal ones.
+  /// Returns the URLs that pages requested, without the browser's internal URLs.
   std::vector<std::string> const& requests() const { return requests_; }
-  /// Errors that scripts reported.
+  /// Returns the errors that scripts reported.
   std::vector<std::string> const& script_errors() const { return script_errors_; }
 
  private:

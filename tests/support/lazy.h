@@ -1,5 +1,5 @@
-// lazy(): a range whose elements are computed when they are read, in the place of std::views::transform, which Clang 14 cannot
-// compile.
+// lazy() makes a range whose elements are computed when they are read. Used instead of std::views::transform, which
+// Clang 14 cannot compile.
 #pragma once
 
 namespace tracing_test {

@@ -45,9 +45,7 @@ bool LinkPort::is_free() {
   return socket < 0;
 }
 
-std::string LinkPort::why_not() {
-  return is_free() ? "" : "127.0.0.1:9001 is taken on this machine";
-}
+std::string LinkPort::why_not() { return is_free() ? "" : "127.0.0.1:9001 is taken on this machine"; }
 
 int LinkPort::listen() {
   int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -87,7 +85,8 @@ std::string ask_link_raw(std::string const& bytes) {
 }
 
 std::string ask_link(std::string const& request, std::string const& more_headers) {
-  return ask_link_raw(request + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\n" + more_headers + "\r\n");
+  return ask_link_raw(request + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\n" +
+                      more_headers + "\r\n");
 }
 
 std::string path_of_link(std::string const& text) {

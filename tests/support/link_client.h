@@ -1,11 +1,11 @@
-// What tests of links to ui.perfetto.dev need: the port, which the machine has once, and a client.
+// For tests of links to ui.perfetto.dev: the port, of which a machine has one, and a client.
 #pragma once
 
 #include <string>
 
 namespace tracing_test {
 
-/// Keeps other tests from 127.0.0.1:9001 while it exists, also those of other programs and build folders.
+/// Keeps other tests from 127.0.0.1:9001 while it exists, including tests of other programs and build folders.
 class LinkPort {
  public:
   LinkPort();
@@ -13,26 +13,26 @@ class LinkPort {
   LinkPort& operator=(LinkPort const&) = delete;
   ~LinkPort();
 
-  /// Whether nobody listens there, so that a test can.
+  /// Returns true if nobody listens there, so that a test can.
   static bool is_free();
-  /// Why a test cannot use a link; empty if it can.
+  /// Returns the reason why a test cannot use a link; empty if it can.
   static std::string why_not();
-  /// A socket that listens there. REQUIRES: it is free.
+  /// Returns a socket that listens there. REQUIRES: is_free().
   static int listen();
 
  private:
   int lock_;
 };
 
-/// A connection to 127.0.0.1:9001, for which it waits up to ten seconds until somebody listens; negative if nobody does.
+/// Returns a connection to 127.0.0.1:9001. Waits up to ten seconds until somebody listens; negative if nobody does.
 int connect_to_link();
 /// Sends a request, `GET /run.pftrace`, with the headers that a browser sends, and returns the answer with its headers.
 std::string ask_link(std::string const& request, std::string const& more_headers = "");
-/// Sends these bytes and returns the answer, as far as it came: of a refused client the kernel may discard it.
+/// Sends these bytes and returns the answer as far as it came: the kernel may discard the answer to a refused client.
 std::string ask_link_raw(std::string const& bytes);
-/// The path in the link that `text` contains, from the slash on; empty if there is none.
+/// Returns the path in the link that `text` contains, from the slash on; empty if `text` has no link.
 std::string path_of_link(std::string const& text);
-/// What follows the headers.
+/// Returns the part of the answer after the headers.
 std::string body_of(std::string const& answer);
 
 }  // namespace tracing_test

@@ -1,4 +1,4 @@
-// printed(): the text that a print layer makes of what a test emits.
+// printed() returns the text that a print layer makes of the records that a test emits.
 #pragma once
 
 #include <string>
@@ -13,12 +13,13 @@
 
 namespace tracing_test {
 
-/// Calls `emit` under a print layer with these options and returns the printed text. The directives must leave out what other
-/// threads record meanwhile.
+/// Calls `emit` under a print layer with these options and returns the printed text. The directives must leave out the
+/// records that other threads make meanwhile.
 template <class F>
 std::string printed(tracing::PrintOptions options, F emit, std::string_view directives = "trace") {
   std::string text;
-  options.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text.append(line); }));
+  options.writer =
+      tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text.append(line); }));
   auto filter = tracing::to_filter(tracing::EnvFilter::parse_lossy(directives));
   tracing::with_default(
       tracing::RegistryBuilder().with(tracing::print_layer(std::move(options)), std::move(filter)).build(), emit);

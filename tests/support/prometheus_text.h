@@ -1,4 +1,4 @@
-// PrometheusText: a strict reader of the text that Prometheus scrapes (exposition format 0.0.4).
+// PrometheusText strictly reads the text that Prometheus scrapes (exposition format 0.0.4).
 #pragma once
 
 #include <cstdlib>
@@ -12,8 +12,8 @@
 
 namespace tracing_test {
 
-/// The samples of a text, and the first error in it. Stricter than scrapers are: each family has HELP, then TYPE, then its
-/// samples, and there are no blanks but the separators.
+/// The samples of a text, and the first error in it. Stricter than scrapers are: each family has HELP, then TYPE, then
+/// its samples, and the only blanks are the separators.
 class PrometheusText {
  public:
   using Labels = std::map<std::string, std::string>;
@@ -28,7 +28,7 @@ class PrometheusText {
     }
   }
 
-  /// The first error; empty if there is none.
+  /// Returns the first error; empty if the text is valid.
   std::string const& problem() const { return problem_; }
   std::map<std::pair<std::string, Labels>, double> const& samples() const { return samples_; }
   std::optional<double> find(std::string const& metric, Labels const& labels) const {
@@ -79,7 +79,8 @@ class PrometheusText {
     std::string const digits(rest.substr(1));
     char* end = nullptr;
     double const value = std::strtod(digits.c_str(), &end);
-    if (digits.empty() || digits.find_first_not_of("0123456789.e-+") != digits.npos || *end != '\0') fail("not a number", rest);
+    if (digits.empty() || digits.find_first_not_of("0123456789.e-+") != digits.npos || *end != '\0')
+      fail("not a number", rest);
     bool const is_summary = type_ == "summary";
     bool const is_part = is_summary && (metric == family_ + "_sum" || metric == family_ + "_count");
     if (type_.empty() || (metric != family_ && !is_part)) fail("belongs to no family", line);
@@ -92,7 +93,8 @@ class PrometheusText {
     auto const is_letter = [&](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (is_metric && c == ':');
     };
-    while (size < text.size() && (is_letter(text[size]) || (size > 0 && text[size] >= '0' && text[size] <= '9'))) ++size;
+    while (size < text.size() && (is_letter(text[size]) || (size > 0 && text[size] >= '0' && text[size] <= '9')))
+      ++size;
     std::string_view const name = text.substr(0, size);
     text.remove_prefix(size);
     return name;

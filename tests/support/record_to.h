@@ -1,4 +1,4 @@
-// record_to(), record_in_child(): recordings that tests make.
+// Declares record_to() and record_in_child(), which make recordings for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::string record_to(tracing::RecordOptions const& options, F f) {
   return options.path;
 }
 
-/// The same in a child process, which `f` may kill. Returns its number.
+/// Records what `f` does in a child process, which `f` may kill. Returns the process id.
 template <class F>
 pid_t record_in_child(tracing::RecordOptions const& options, F f) {
   pid_t const child = fork();

@@ -1,4 +1,4 @@
-// RecordingSubscriber: turns everything it receives into lines of text, for tests of spans and events.
+// RecordingSubscriber turns everything it receives into lines of text, for tests of spans and events.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@
 
 namespace tracing_test {
 
-/// One line for each call: `event DEBUG lib::Engine "moved 3 bytes" stream=7`, `new 1 launch n=2`,
-/// `enter 1`, `exit 1`, `record 1 status=200`, `follows 2 1`, `reference 1`, `drop 1`, `close 1`.
+/// Stores a line for each call: `event DEBUG lib::Engine "moved 3 bytes" stream=7`, `new 1 launch n=2`, `enter 1`,
+/// `exit 1`, `record 1 status=200`, `follows 2 1`, `reference 1`, `drop 1`, `close 1`.
 class RecordingSubscriber final : public tracing::Subscriber {
  public:
   tracing::Registration register_callsite(tracing::Metadata const& metadata) noexcept override {
@@ -53,8 +53,8 @@ class RecordingSubscriber final : public tracing::Subscriber {
     std::lock_guard const lock(mutex_);
     tracing::Metadata const& metadata = event.metadata();
     last_ = &metadata;
-    add("event " + std::string(tracing::name(metadata.level())) + " " + std::string(metadata.target()) + parent(event.parent) +
-        text(event.fields));
+    add("event " + std::string(tracing::name(metadata.level())) + " " + std::string(metadata.target()) +
+        parent(event.parent) + text(event.fields));
   }
   void enter(tracing::SpanId span, tracing::Origin const&) noexcept override {
     std::lock_guard const lock(mutex_);
@@ -100,12 +100,12 @@ class RecordingSubscriber final : public tracing::Subscriber {
     std::lock_guard const lock(mutex_);
     return std::exchange(lines_, {});
   }
-  /// The only line since the last take(); a text with the number of lines if there is not exactly one.
+  /// Returns the only line since the last take(), or a text with the number of lines if there is not exactly one.
   std::string take_one() {
     auto const lines = take();
     return lines.size() == 1 ? lines[0] : "<" + std::to_string(lines.size()) + " records>";
   }
-  /// The fields of the only event since the last take(), without level and target.
+  /// Returns the fields of the only event since the last take(), without level and target.
   std::string take_fields() {
     std::string const line = take_one();
     std::size_t at = 0;

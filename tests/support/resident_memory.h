@@ -1,4 +1,4 @@
-// The memory use of this process, for tests that check that something does not grow.
+// Measures the memory of this process, for tests that check that something does not grow.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace tracing_test {
 
-/// Resident memory in KiB.
+/// Returns the resident memory in KiB.
 inline std::size_t resident_kib() {
   std::ifstream statm("/proc/self/statm");
   std::size_t pages = 0;

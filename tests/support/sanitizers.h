@@ -1,4 +1,5 @@
-// TESTLOG_ASAN and TESTLOG_TSAN: 1 in builds with AddressSanitizer and ThreadSanitizer, by GCC and Clang, else 0.
+// Defines TESTLOG_ASAN and TESTLOG_TSAN: 1 in builds with AddressSanitizer and ThreadSanitizer, by GCC and Clang,
+// otherwise 0.
 #pragma once
 
 #if defined(__clang__)

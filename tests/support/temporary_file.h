@@ -1,4 +1,4 @@
-// TemporaryFile: a file for one test.
+// TemporaryFile is a file for one test.
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// TemporaryFolder: a folder for one test.
+// TemporaryFolder is a folder for one test.
 #pragma once
 
 #include <stdlib.h>
@@ -22,14 +22,14 @@ class TemporaryFolder {
   TemporaryFolder& operator=(TemporaryFolder const&) = delete;
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
 
-  /// The path of a file in it.
+  /// Returns the path of a file in it.
   std::string operator/(std::string_view name) const { return path_ + '/' + std::string(name); }
   /// Writes a file and returns its path.
   std::string write(std::string_view name, std::string_view text) const {
     std::ofstream(*this / name, std::ios::binary) << text;
     return *this / name;
   }
-  /// The text of a file; empty where there is none.
+  /// Returns the text of a file; empty if the file does not exist.
   std::string read(std::string_view name) const {
     std::ostringstream text;
     text << std::ifstream(*this / name, std::ios::binary).rdbuf();

@@ -1,4 +1,4 @@
-// ThrowingSink: a spdlog sink that throws from log() and flush().
+// ThrowingSink is a spdlog sink that throws from log() and flush().
 #pragma once
 
 #include <spdlog/sinks/sink.h>

@@ -1,4 +1,5 @@
-// A test that runs kernels on the CPU backend, as text and as a trace: what its streams did, and which launch it belongs to.
+// A test that runs kernels on the CPU backend, as text and as a trace: the work of its streams, and the launch to which
+// each kernel belongs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +115,8 @@ TEST_F(DeviceTrace, HasTheDetailsOfKernelsThatXprofShows) {
   for (auto const& entry : std::filesystem::recursive_directory_iterator(folder_ / "logs")) {
     if (entry.is_regular_file()) path = entry.path();
   }
-  XplaneProfile const profile = XplaneProfile::read(folder_.read(std::filesystem::relative(path, folder_ / "").string()));
+  XplaneProfile const profile =
+      XplaneProfile::read(folder_.read(std::filesystem::relative(path, folder_ / "").string()));
   EXPECT_THAT(profile.problems, IsEmpty());
   std::vector<std::string> named;
   for (XplaneEvent const& event : profile.line("Stream #1", "/device:GPU:0").events) {
@@ -122,7 +124,8 @@ TEST_F(DeviceTrace, HasTheDetailsOfKernelsThatXprofShows) {
     auto const details = event.args.find("kernel_details");
     ASSERT_EQ(details != event.args.end(), event.name == "saxpy");
     if (event.name != "saxpy") continue;
-    EXPECT_THAT(details->second, MatchesRegex("\"regs:[1-9][0-9]* static_shared:0 dynamic_shared:0 grid:1,1,1 block:[0-9]+,1,1\""));
+    EXPECT_THAT(details->second,
+                MatchesRegex("\"regs:[1-9][0-9]* static_shared:0 dynamic_shared:0 grid:1,1,1 block:[0-9]+,1,1\""));
   }
   EXPECT_THAT(named, ElementsAre("memcpy_htod", "saxpy"));
 }

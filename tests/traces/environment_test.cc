@@ -1,4 +1,4 @@
-// TRACE_PERFETTO and TRACE_XPLANE: the files that programs write of themselves.
+// TRACE_PERFETTO and TRACE_XPLANE: the profiles that programs write about themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using testlog_test::XplaneProfile;
 
 class ProfilesOfTests : public testing::Test {
  protected:
-  // In the folder, by their paths in it.
+  // Returns the files in the folder, by their paths in it.
   std::vector<std::string> files() const {
     std::vector<std::string> all;
     for (auto const& entry : std::filesystem::recursive_directory_iterator(folder_ / "")) {
@@ -107,8 +107,9 @@ TEST_F(ProfilesOfTests, DoNotReplaceAFile) {
   EXPECT_THAT(names(trace(files().front()).row("tests")), ElementsAre("Plain.Passes"));
 }
 
-TEST_F(ProfilesOfTests, ThatCannotBeWrittenAreReportedAndFailNoTest) {
-  Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_PERFETTO", folder_ / "none/a.pftrace"}, {"TRACE_XPLANE", "/dev/full"}});
+TEST_F(ProfilesOfTests, ReportWriteErrorsAndFailNoTest) {
+  Outcome const outcome =
+      run_scenarios("Plain.Passes", {{"TRACE_PERFETTO", folder_ / "none/a.pftrace"}, {"TRACE_XPLANE", "/dev/full"}});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("testlog: TRACE_PERFETTO=" + (folder_ / "none/a.pftrace") +
                                      ": could not be opened: No such file or directory"));
@@ -123,11 +124,12 @@ TEST_F(ProfilesOfTests, HaveWhatTraceCaptureSelects) {
 }
 
 TEST_F(ProfilesOfTests, DoNotExistAfterACrash) {
-  testlog::testdata::run_dying("Dies.ByAbort", {{"TRACE_PERFETTO", folder_ / "a.pftrace"}, {"TRACE_RECORD", folder_ / "a.rec"}});
+  testlog::testdata::run_dying("Dies.ByAbort",
+                               {{"TRACE_PERFETTO", folder_ / "a.pftrace"}, {"TRACE_RECORD", folder_ / "a.rec"}});
   EXPECT_THAT(files(), ElementsAre("a.rec"));
 }
 
-TEST_F(ProfilesOfTests, OfAProgramThatCallsExitHaveTheTestInWhichItDid) {
+TEST_F(ProfilesOfTests, HaveTheTestInWhichTheProgramCalledExit) {
   run_scenarios("Dies.ByExit", {{"TRACE_PERFETTO", folder_ / "%t.pftrace"}});
   EXPECT_THAT(names(trace("Dies.ByExit.pftrace").row("tests")), ElementsAre("Dies.ByExit"));
 }
@@ -135,15 +137,18 @@ TEST_F(ProfilesOfTests, OfAProgramThatCallsExitHaveTheTestInWhichItDid) {
 TEST_F(ProfilesOfTests, AreNotWrittenByChildren) {
   run_scenarios("Dies.InChildrenThatExit", {{"TRACE_PERFETTO", folder_ / "%p.pftrace"}});
   EXPECT_THAT(files(), testing::SizeIs(1));
-  run_scenarios("Dies.InChildrenThatExit", {{"TRACE_PERFETTO", folder_ / "%p.pftrace"}}, {"--gtest_death_test_style=threadsafe"});
+  run_scenarios("Dies.InChildrenThatExit", {{"TRACE_PERFETTO", folder_ / "%p.pftrace"}},
+                {"--gtest_death_test_style=threadsafe"});
   EXPECT_THAT(files(), testing::SizeIs(2));
 }
 
 TEST_F(ProfilesOfTests, AreWrittenByOtherProgramsWithTheirName) {
   Outcome const outcome = testlog::testdata::run(
-      {INIT_SCENARIOS}, {{"TRACE_PERFETTO", folder_ / "one.pftrace"}, {"TRACE_XPLANE", folder_ / "logs/"}, {"TRACE_FILTER", "off"}});
+      {INIT_SCENARIOS},
+      {{"TRACE_PERFETTO", folder_ / "one.pftrace"}, {"TRACE_XPLANE", folder_ / "logs/"}, {"TRACE_FILTER", "off"}});
   EXPECT_EQ(outcome.err, "");
-  ASSERT_THAT(files(), ElementsAre(MatchesRegex("logs/plugins/profile/[0-9_]+/tracing_init_scenarios.xplane.pb"), "one.pftrace"));
+  ASSERT_THAT(files(), ElementsAre(MatchesRegex("logs/plugins/profile/[0-9_]+/tracing_init_scenarios.xplane.pb"),
+                                   "one.pftrace"));
   EXPECT_THAT(names(trace("one.pftrace").row("main")), ElementsAre("request", " preparing", " done"));
   EXPECT_EQ(trace("one.pftrace").row("tracing_init_scenarios").kind, "process");
   EXPECT_THAT(XplaneProfile::read(folder_.read(files().front())).problems, IsEmpty());

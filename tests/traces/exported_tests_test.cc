@@ -1,4 +1,4 @@
-// What exports show of tests is what the program itself wrote while it ran.
+// Exports show tests as the program itself wrote them while it ran.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class ExportedTests : public testlog_test::TracesTest {
   }
 };
 
-// `B Plain.Passes (test)`: only beginnings have a category.
+// Returns texts such as `B Plain.Passes (test)`. Only beginnings have a category.
 std::vector<std::string> slices_of(std::string const& text) {
   std::vector<std::string> slices;
   for (json const& record : json::parse(text)) {

@@ -1,4 +1,4 @@
-// What all formats say of the same recording is equal: how often each span was entered, and for how long.
+// All formats agree about a recording: how often each span was entered, and for how long.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ struct Sum {
   friend bool operator==(Sum const&, Sum const&) = default;
   friend void PrintTo(Sum const& sum, std::ostream* out) { *out << sum.count << " in " << sum.ns << " ns"; }
 };
-using Sums = std::map<std::string, Sum>;  // by `row: name`
+using Sums = std::map<std::string, Sum>;  // keyed by `row: name`
 
 void work(int depth) {
   TRACE_SPAN(info, "work", depth);
@@ -45,7 +45,8 @@ Sums sums_of(testlog_test::PerfettoTrace const& trace) {
   Sums sums;
   for (auto const& [number, row] : trace.rows) {
     for (auto const& slice : row.slices) {
-      if (row.kind == "thread") sums[row.name + ": " + slice.name].add(static_cast<std::int64_t>(*slice.end - slice.begin));
+      if (row.kind == "thread")
+        sums[row.name + ": " + slice.name].add(static_cast<std::int64_t>(*slice.end - slice.begin));
     }
   }
   return sums;
@@ -91,7 +92,7 @@ Sums sums_of_statistics(std::string const& text) {
   return sums;
 }
 
-// Of spans that are not in themselves. Stacks do not say how often.
+// Sums the times by span, for spans that are not nested in themselves. Stacks do not say how often a span was entered.
 std::map<std::string, std::int64_t> times_of_folded(std::string const& text) {
   std::map<std::string, std::int64_t> times;
   std::istringstream lines(text);
@@ -106,7 +107,7 @@ std::map<std::string, std::int64_t> times_of_folded(std::string const& text) {
 
 class Formats : public testlog_test::TracesTest {
  protected:
-  // Of the recording `a.rec`.
+  // Returns the profile of the recording `a.rec`.
   testlog_test::XplaneProfile profile_in_logs() const {
     std::string run_folder;
     for (auto const& entry : std::filesystem::directory_iterator(folder_ / "logs/plugins/profile"))
@@ -146,7 +147,7 @@ TEST_F(Formats, AgreeOnCountsAndTimes) {
   EXPECT_EQ(statistics.size(), 3u * 4u);
   for (auto const& [span, sum] : statistics) {
     EXPECT_EQ(sum.count, sums.at(span).count) << span;
-    bool const is_recursion = span.ends_with(": work");  // whose time is that of the outermost span
+    bool const is_recursion = span.ends_with(": work");  // its time is the time of the outermost span
     EXPECT_TRUE(is_recursion || sum.ns == sums.at(span).ns) << span;
   }
 

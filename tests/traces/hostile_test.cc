@@ -1,4 +1,4 @@
-// Recordings that no well-behaved program makes, or that were damaged: what each format makes of them is valid.
+// Recordings that a well-behaved program never makes, or that were damaged: each format turns them into valid files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/emit/emit.h"
 #include "tracing_core/emit/past_span.h"
-#include "tracing_core/record/recording_bytes.h"
+#include "tracing_core/record/decode/recording_bytes.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -36,7 +36,7 @@ using testing::SizeIs;
 using testlog_test::PerfettoTrace;
 using testlog_test::XplaneProfile;
 using tracing::internal::kForeign;
-using tracing::internal::RecordType;
+using tracing::recording::EntryType;
 using tracing_test::RecordingBytes;
 using tracing_test::SiteBytes;
 
@@ -46,17 +46,17 @@ struct ChromeSlice {
 };
 struct ChromeTrace {
   std::vector<std::string> problems;
-  std::vector<ChromeSlice> slices;  // that ended
+  std::vector<ChromeSlice> slices;  // slices that ended
   std::size_t marks = 0;
   std::map<std::int64_t, std::string> threads;
 };
 
-// As viewers read it: in the order of time.
+// Reads a trace as viewers do, in the order of time.
 ChromeTrace read_chrome(std::string const& text) {
   ChromeTrace trace;
   nlohmann::json const all = nlohmann::json::parse(text, nullptr, false);
   if (!all.is_array()) return trace.problems.emplace_back("it is no JSON array"), trace;
-  std::vector<std::pair<double, nlohmann::json const*>> records;  // and their times
+  std::vector<std::pair<double, nlohmann::json const*>> records;  // records and their times
   for (auto const& one : all) {
     if (one["ph"] == "M") {
       if (one["name"] == "thread_name") trace.threads[one["tid"]] = one["args"]["name"];
@@ -121,7 +121,7 @@ struct Formats {
 
 class HostileRecording : public testlog_test::TracesTest {
  protected:
-  // Fails if one is not valid.
+  // Fails if a format is not valid.
   Formats formats_of(std::string const& recording) const {
     Formats formats{PerfettoTrace::read(run_export({recording, "--perfetto"})), xplane_of(recording),
                     read_chrome(run_export({recording, "--chrome"})), read_folded(run_export({recording, "--folded"}))};
@@ -154,7 +154,8 @@ std::vector<std::string> names(ChromeTrace const& trace) {
 
 // ---- texts ----
 
-// Not UTF-8, control characters, what ends a string, a stack or a line, and a megabyte.
+// Returns text that is not UTF-8, with control characters, characters that end a string, a stack or a line, and a
+// megabyte of further bytes.
 std::string bad_text(std::string const& begin, std::size_t size = 1 << 20) {
   std::string text = begin;
   text.push_back('\0');
@@ -164,7 +165,7 @@ std::string bad_text(std::string const& begin, std::size_t size = 1 << 20) {
 
 TEST_F(HostileRecording, HasTextsThatAreNotUtf8) {
   std::string const name = bad_text("span"), value = bad_text("value");
-  constexpr std::size_t kShort = 100;  // only names are cut
+  constexpr std::size_t kShort = 100;  // short texts, since only names are cut
   std::string const target = bad_text("target", kShort), field = bad_text("field", kShort),
                     file = bad_text("file", kShort);
   std::string const counter = "counter." + bad_text("", kShort);
@@ -230,7 +231,7 @@ TEST_F(HostileRecording, HasEmptyNames) {
 
 // ---- times ----
 
-std::string entry(RecordType type, std::uint32_t site, std::uint8_t flags = 0,
+std::string entry(EntryType type, std::uint32_t site, std::uint8_t flags = 0,
                   std::vector<std::uint64_t> const& words = {}) {
   return tracing_test::record(type, site, flags, words);
 }
@@ -239,7 +240,7 @@ std::string at(std::uint32_t ticks, std::string entry) {
   return entry;
 }
 
-// The callsite of a span, or of an event, which has a name and no fields.
+// Returns the callsite of a span, or of an event with a name and without fields.
 SiteBytes site(std::string const& name, bool is_span = true) {
   SiteBytes made;
   made.row.kind = static_cast<std::uint8_t>(is_span ? tracing::Kind::span : tracing::Kind::event);
@@ -257,12 +258,12 @@ TEST_F(HostileRecording, HasSpansThatEndBeforeTheyBegin) {
   RecordingBytes file;
   file.add(0, site("outer").record(1) + site("inner").record(2) + site("event", false).record(3));
   constexpr std::uint64_t kHeld = std::uint64_t{1} << 40 | 7;
-  file.add(1, at(5000, entry(RecordType::scope_begin, 1)) + at(9000, entry(RecordType::scope_begin, 2)) +
-                  at(4000, entry(RecordType::event, 3)) + at(1000, entry(RecordType::scope_end, 0)) +
-                  at(2000, entry(RecordType::scope_end, 0)) + at(8000, entry(RecordType::new_span, 1, 1, {kHeld})) +
-                  at(7000, entry(RecordType::enter, 1, 0, {kHeld})) + at(3000, entry(RecordType::exit, 1, 0, {kHeld})) +
-                  at(6000, entry(RecordType::enter, 1, 0, {kHeld})) + at(1000, entry(RecordType::exit, 1, 0, {kHeld})) +
-                  at(1000, entry(RecordType::close, 1, 0, {kHeld})));
+  file.add(1, at(5000, entry(EntryType::scope_begin, 1)) + at(9000, entry(EntryType::scope_begin, 2)) +
+                  at(4000, entry(EntryType::event, 3)) + at(1000, entry(EntryType::scope_end, 0)) +
+                  at(2000, entry(EntryType::scope_end, 0)) + at(8000, entry(EntryType::new_span, 1, 1, {kHeld})) +
+                  at(7000, entry(EntryType::enter, 1, 0, {kHeld})) + at(3000, entry(EntryType::exit, 1, 0, {kHeld})) +
+                  at(6000, entry(EntryType::enter, 1, 0, {kHeld})) + at(1000, entry(EntryType::exit, 1, 0, {kHeld})) +
+                  at(1000, entry(EntryType::close, 1, 0, {kHeld})));
   Formats const formats = formats_of(file);
   EXPECT_THAT(formats.chrome.slices, SizeIs(4));
   EXPECT_THAT(formats.chrome.slices, Each(testing::Field(&ChromeSlice::end, Lt(10))));
@@ -280,10 +281,10 @@ TEST_F(HostileRecording, HasTimesWithoutSense) {
     for (std::int64_t const begin : kTimes) {
       for (std::int64_t const end : kTimes) {
         ++span;
-        for (RecordType const type : {RecordType::new_span, RecordType::enter})
+        for (EntryType const type : {EntryType::new_span, EntryType::enter})
           records += entry(type, 1, kForeign | 1, foreign(track, begin, {span}));
-        records += entry(RecordType::event, 2, kForeign | 1, foreign(track, end, {}));
-        for (RecordType const type : {RecordType::exit, RecordType::close})
+        records += entry(EntryType::event, 2, kForeign | 1, foreign(track, end, {}));
+        for (EntryType const type : {EntryType::exit, EntryType::close})
           records += entry(type, 1, kForeign | 1, foreign(track, end, {span}));
       }
     }
@@ -300,9 +301,9 @@ TEST_F(HostileRecording, HasClocksWithoutSense) {
   for (std::uint64_t const ns : {std::uint64_t{0}, std::uint64_t{INT64_MAX}, UINT64_MAX, std::uint64_t{1} << 63}) {
     for (std::uint64_t const ns_per_tick :
          {std::uint64_t{0}, std::uint64_t{1} << 63, UINT64_MAX, std::uint64_t{INT64_MAX}}) {
-      std::string records = entry(RecordType::clock, 0, tracing::internal::kRestated, {ns, ns_per_tick});
+      std::string records = entry(EntryType::clock, 0, tracing::internal::kRestated, {ns, ns_per_tick});
       for (std::uint32_t const ticks : {0u, 1u, UINT32_MAX, 5u})
-        records += at(ticks, entry(RecordType::scope_begin, 1)) + at(~ticks, entry(RecordType::scope_end, 0));
+        records += at(ticks, entry(EntryType::scope_begin, 1)) + at(~ticks, entry(EntryType::scope_end, 0));
       file.add(++track, records);
     }
   }
@@ -317,20 +318,19 @@ TEST_F(HostileRecording, HasEndsWithoutBeginnings) {
                   site("test_end", false).record(4));
   std::uint64_t const unknown = std::uint64_t{1} << 40 | 99;
   std::string records;
-  for (RecordType const type :
-       {RecordType::exit, RecordType::close, RecordType::enter, RecordType::values, RecordType::exit})
+  for (EntryType const type : {EntryType::exit, EntryType::close, EntryType::enter, EntryType::values, EntryType::exit})
     records += at(10, entry(type, 1, 0, {unknown}));
-  records += entry(RecordType::follows_from, 1, 0, {unknown, unknown + 1});
-  records += entry(RecordType::event, 2, 2, {unknown}) + entry(RecordType::new_span, 1, 2, {unknown + 5, unknown});
-  records += entry(RecordType::follows_from, 1, 0, {unknown + 5, unknown + 5});
-  records += entry(RecordType::enter, 1, 0, {unknown + 5}) + entry(RecordType::enter, 1, 0, {unknown + 5});
-  records += entry(RecordType::close, 1, 0, {unknown + 5});
-  for (int i = 0; i < 3; ++i) records += at(20, entry(RecordType::scope_end, 0));
+  records += entry(EntryType::follows_from, 1, 0, {unknown, unknown + 1});
+  records += entry(EntryType::event, 2, 2, {unknown}) + entry(EntryType::new_span, 1, 2, {unknown + 5, unknown});
+  records += entry(EntryType::follows_from, 1, 0, {unknown + 5, unknown + 5});
+  records += entry(EntryType::enter, 1, 0, {unknown + 5}) + entry(EntryType::enter, 1, 0, {unknown + 5});
+  records += entry(EntryType::close, 1, 0, {unknown + 5});
+  for (int i = 0; i < 3; ++i) records += at(20, entry(EntryType::scope_end, 0));
   records +=
-      entry(RecordType::timed, 1, 0, {UINT64_MAX}) + entry(RecordType::scope_begin, 1) + entry(RecordType::event, 2);
+      entry(EntryType::timed, 1, 0, {UINT64_MAX}) + entry(EntryType::scope_begin, 1) + entry(EntryType::event, 2);
   file.add(1, records);
-  file.add(tracing::internal::kMarksTrack, entry(RecordType::mark, 4, 1) + entry(RecordType::mark, 3, 1) +
-                                               entry(RecordType::mark, 3, 1) + entry(RecordType::mark, 4, 1));
+  file.add(tracing::internal::kMarksTrack, entry(EntryType::mark, 4, 1) + entry(EntryType::mark, 3, 1) +
+                                               entry(EntryType::mark, 3, 1) + entry(EntryType::mark, 4, 1));
   Formats const formats = formats_of(file);
   EXPECT_EQ(formats.chrome.marks, 2u);
 }
@@ -356,14 +356,13 @@ TEST_F(HostileRecording, HasBeginningsThatWereOverwritten) {
 TEST_F(HostileRecording, HasThreadsAndStreamsWithoutSensibleNumbers) {
   RecordingBytes file;
   file.add(0, site("span").record(1));
-  std::string const scope = entry(RecordType::scope_begin, 1) + entry(RecordType::scope_end, 0);
+  std::string const scope = entry(EntryType::scope_begin, 1) + entry(EntryType::scope_end, 0);
   std::uint64_t track = 0;
   for (std::int64_t const number :
        {std::int64_t{0}, std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{1} << 28, std::int64_t{1} << 30,
         std::int64_t{1} << 31, std::int64_t{1} << 32, std::int64_t{7}, std::int64_t{7}})
-    file.add(
-        ++track,
-        entry(RecordType::track, 0, tracing::internal::kRestated, {static_cast<std::uint64_t>(number), 0}) + scope);
+    file.add(++track,
+             entry(EntryType::track, 0, tracing::internal::kRestated, {static_cast<std::uint64_t>(number), 0}) + scope);
   for (std::uint64_t const number : {UINT64_MAX, std::uint64_t{1} << 63, std::uint64_t{1} << 31})
     file.add(number, scope);
   EXPECT_EQ(formats_of(file).chrome.slices.size(), 13u);
@@ -383,7 +382,7 @@ TEST_F(HostileRecording, HasThreadsAndStreamsWithoutSensibleNumbers) {
   EXPECT_EQ(formats_of(recording).chrome.slices.size(), 7u);
 }
 
-// Each takes a row of its own, up to a limit. What took time for each pair of rows took minutes.
+// Each track takes a separate row, up to a limit. An export that compared each pair of rows took minutes.
 TEST_F(HostileRecording, HasAHundredThousandTracks) {
   constexpr std::uint64_t kTracks = 100'000, kRows = 16'384 + 1;
   std::int64_t const now = tracing::Instant::now().ns;
@@ -401,7 +400,7 @@ TEST_F(HostileRecording, HasAHundredThousandTracks) {
   EXPECT_EQ(formats.folded.ns.size(), kRows);
 }
 
-// They overlap, so that each takes a row of its own in a profile, whose number must be free.
+// The spans overlap, so that each takes a separate row in a profile. The number of the row must be free.
 TEST_F(HostileRecording, HasAHundredThousandSpansThatAreHeldAtOnce) {
   constexpr std::size_t kSpans = 100'000;
   auto const recording = record("a.rec", [] {

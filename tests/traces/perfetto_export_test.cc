@@ -1,4 +1,4 @@
-// `testlog export --perfetto`: what the viewer shows of a recording is what was recorded.
+// `testlog export --perfetto`: the viewer shows what was recorded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,8 +19,8 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/emit/past_span.h"
-#include "tracing_core/record/reader.h"
 #include "tracing_core/record/record.h"
+#include "tracing_core/record/recording.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -85,11 +85,11 @@ TEST_F(Perfetto, HasTheTimesOfTheRecording) {
     TRACE_INFO("event");
   });
   std::string error;
-  auto const recording = tracing::internal::Recording::read_file(file, error);
+  auto const recording = tracing::recording::Recording::read_file(file, error);
   std::vector<std::uint64_t> recorded;
-  recording->for_each([&](tracing::internal::RecordEntry const& entry) {
-    using tracing::internal::RecordType;
-    if (entry.type == RecordType::scope_begin || entry.type == RecordType::scope_end || entry.type == RecordType::event)
+  recording->for_each([&](tracing::recording::Entry const& entry) {
+    using tracing::recording::EntryType;
+    if (entry.type == EntryType::scope_begin || entry.type == EntryType::scope_end || entry.type == EntryType::event)
       recorded.push_back(static_cast<std::uint64_t>(entry.time.ns));
   });
   auto const trace = trace_of({file});
@@ -105,9 +105,10 @@ TEST_F(Perfetto, HasEveryTypeOfValue) {
                kv("list", std::vector<int>{1, 2}), kv("large", std::string(1 << 20, 'x')));
   })});
   auto const& args = trace.row("main").slices.at(0).args;
-  EXPECT_THAT(args, AllOf(Contains(Pair("b", "false")), Contains(Pair("u", "18446744073709551615")), Contains(Pair("i", "-1")),
-                          Contains(Pair("f", "0.500000")), Contains(Pair("text", "\"a \xEF\xBF\xBD\xEF\xBF\xBD\"")),
-                          Contains(Pair("pointer", "pointer 255")), Contains(Pair("list", "\"[1, 2]\""))));
+  EXPECT_THAT(
+      args, AllOf(Contains(Pair("b", "false")), Contains(Pair("u", "18446744073709551615")), Contains(Pair("i", "-1")),
+                  Contains(Pair("f", "0.500000")), Contains(Pair("text", "\"a \xEF\xBF\xBD\xEF\xBF\xBD\"")),
+                  Contains(Pair("pointer", "pointer 255")), Contains(Pair("list", "\"[1, 2]\""))));
   EXPECT_FALSE(args.contains("none"));
   EXPECT_GT(args.at("large").size(), 4000u);
 }
@@ -141,7 +142,8 @@ TEST_F(Perfetto, HasARowForASpanThatIsHeld) {
   EXPECT_TRUE(held.slices[0].end.has_value());
   EXPECT_THAT(names(trace.row("main")), ElementsAre("request", " first", "request", " second", "once"));
   EXPECT_EQ(trace.row("main").slices[2].flows, held.slices[0].flows) << "an arrow leads there";
-  EXPECT_THAT(trace.row("once").slices, IsEmpty()) << "a span that a thread enters once is a slice of that thread alone";
+  EXPECT_THAT(trace.row("once").slices, IsEmpty())
+      << "a span that a thread enters once is a slice of that thread alone";
 }
 
 TEST_F(Perfetto, HasAnArrowFromACauseToWhatFollows) {
@@ -169,10 +171,16 @@ TEST_F(Perfetto, HasAnArrowFromACauseThatAThreadWasIn) {
 }
 
 TEST_F(Perfetto, HasARowForAStreamWithSlicesThatHaveTheNamesOfKernels) {
-  tracing::RuntimeCallsite const kernel({.kind = tracing::Kind::span, .name = "kernel", .target = "tracing::cuda::device",
-                                         .level = tracing::Level::trace, .fields = {"kernel.name", "launch"}});
-  tracing::RuntimeCallsite const copy({.kind = tracing::Kind::span, .name = "memcpy_htod", .target = "tracing::cuda::device",
-                                       .level = tracing::Level::trace, .fields = {"bytes"}});
+  tracing::RuntimeCallsite const kernel({.kind = tracing::Kind::span,
+                                         .name = "kernel",
+                                         .target = "tracing::cuda::device",
+                                         .level = tracing::Level::trace,
+                                         .fields = {"kernel.name", "launch"}});
+  tracing::RuntimeCallsite const copy({.kind = tracing::Kind::span,
+                                       .name = "memcpy_htod",
+                                       .target = "tracing::cuda::device",
+                                       .level = tracing::Level::trace,
+                                       .fields = {"bytes"}});
   tracing::Track const track{1u << 30, "GPU 0 stream 7"};
   auto const at = [begin = tracing::Instant::now()](std::int64_t us) { return tracing::Instant{begin.ns + us * 1000}; };
   PerfettoTrace const trace = trace_of({record("a.rec", [&] {
@@ -282,7 +290,6 @@ TEST_F(Perfetto, IsReadableAfterAnyCut) {
     ASSERT_THAT(trace.problems, IsEmpty()) << size << " bytes";
   }
 }
-
 
 TEST_F(Perfetto, HasTheTimesOfTheFoldedStacks) {
   std::string const file = record("a.rec", [] {

@@ -82,7 +82,8 @@ class Reader {
   void describe(testlog_perfetto::TrackDescriptor const& track) {
     if (track.uuid() == 0) problem("describes a row without a number");
     if (trace_.rows.contains(track.uuid())) problem("describes a row again");
-    if (track.has_parent_uuid() && !trace_.rows.contains(track.parent_uuid())) problem("is below a row that is not known");
+    if (track.has_parent_uuid() && !trace_.rows.contains(track.parent_uuid()))
+      problem("is below a row that is not known");
     PerfettoRow& row = trace_.rows[track.uuid()];
     row.parent = track.parent_uuid();
     row.name = track.name();
@@ -163,7 +164,8 @@ class Reader {
 // Calls `each(begin, end, body)` for each whole packet.
 template <class F>
 void for_each_packet(std::string_view bytes, F&& each) {
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
+                                            static_cast<int>(bytes.size()));
   in.SetTotalBytesLimit(INT32_MAX);
   for (;;) {
     std::uint32_t const tag = in.ReadTag();
@@ -201,7 +203,8 @@ PerfettoTrace PerfettoTrace::read(testlog_perfetto::Trace const& trace) {
 
 PerfettoRow const& PerfettoTrace::row(std::string_view name) const {
   static PerfettoRow const none;
-  auto const found = std::find_if(rows.begin(), rows.end(), [name](auto const& one) { return one.second.name == name; });
+  auto const found =
+      std::find_if(rows.begin(), rows.end(), [name](auto const& one) { return one.second.name == name; });
   return found == rows.end() ? none : found->second;
 }
 

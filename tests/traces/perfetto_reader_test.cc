@@ -14,7 +14,7 @@ using testlog_perfetto::Trace;
 using testlog_perfetto::TrackEvent;
 using testlog_test::PerfettoTrace;
 
-// A sequence with a row 1 and a slice in it.
+// Returns a valid trace: a sequence with a row 1 and a slice in it.
 Trace valid() {
   Trace trace;
   auto* const first = trace.add_packet();
@@ -55,15 +55,16 @@ TEST(PerfettoRules, TimeDoesNotGoBackwards) {
   Trace trace = valid();
   add(trace, 5, TrackEvent::TYPE_SLICE_BEGIN);
   add(trace, 4, TrackEvent::TYPE_SLICE_END);
-  EXPECT_THAT(PerfettoTrace::read(trace).problems, ElementsAre("packet 4 is earlier than the packet before it in its row"));
+  EXPECT_THAT(PerfettoTrace::read(trace).problems,
+              ElementsAre("packet 4 is earlier than the packet before it in its row"));
 }
 
 TEST(PerfettoRules, RowsAreDescribedFirst) {
   Trace trace = valid();
   add(trace, 5, TrackEvent::TYPE_SLICE_BEGIN).set_track_uuid(2);
   trace.mutable_packet(1)->mutable_track_descriptor()->set_parent_uuid(3);
-  EXPECT_THAT(PerfettoTrace::read(trace).problems, ElementsAre("packet 2 is below a row that is not known",
-                                                               "packet 3 belongs to a row that is not known"));
+  EXPECT_THAT(PerfettoTrace::read(trace).problems,
+              ElementsAre("packet 2 is below a row that is not known", "packet 3 belongs to a row that is not known"));
 }
 
 TEST(PerfettoRules, NamesAreDefinedFirst) {
@@ -74,9 +75,10 @@ TEST(PerfettoRules, NamesAreDefinedFirst) {
   event.add_category_iids(2);
   event.set_source_location_iid(3);
   event.add_debug_annotations()->set_name_iid(4);
-  EXPECT_THAT(PerfettoTrace::read(trace).problems,
-              ElementsAre("packet 3 refers to a name that is not defined", "packet 3 refers to a category that is not defined",
-                          "packet 3 refers to a place that is not defined", "packet 3 refers to a field that is not defined"));
+  EXPECT_THAT(
+      PerfettoTrace::read(trace).problems,
+      ElementsAre("packet 3 refers to a name that is not defined", "packet 3 refers to a category that is not defined",
+                  "packet 3 refers to a place that is not defined", "packet 3 refers to a field that is not defined"));
 }
 
 TEST(PerfettoRules, SequencesHaveABeginning) {
@@ -92,7 +94,8 @@ TEST(PerfettoRules, FieldsAreKnownAndTextIsUtf8) {
   std::string bytes = trace.SerializeAsString();
   EXPECT_THAT(PerfettoTrace::read(bytes + std::string("\x0A\x04\x50\x01\x78\x01", 6)).problems,
               ElementsAre("packet 3 has a field that our schema does not name"));
-  EXPECT_THAT(PerfettoTrace::read(bytes + std::string("\x0A\x07\x50\x01\xE2\x03\x02\x12\xFF", 9)).problems, testing::SizeIs(1));
+  EXPECT_THAT(PerfettoTrace::read(bytes + std::string("\x0A\x07\x50\x01\xE2\x03\x02\x12\xFF", 9)).problems,
+              testing::SizeIs(1));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The files of with_profiler() are what was recorded.
+// The files of with_profiler() show what was recorded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST_F(ProfileFiles, HaveNothingOfEarlierProfiles) {
   }
 }
 
-// The memory that the thread was filling has the end of the first profile, and begins with the span around it.
+// The memory that the thread was filling contains the end of the first profile, and begins with the span around it.
 TEST_F(ProfileFiles, HaveNothingOfASpanThatEndsBetweenProfiles) {
   ASSERT_EQ(tracing::profiler_start(folder_ / "first", {.print = false}), "");
   {

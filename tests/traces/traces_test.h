@@ -1,4 +1,4 @@
-// TracesTest: records what a test does and exports it.
+// TracesTest records what a test does and exports it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ class TracesTest : public testing::Test {
   std::string record(std::string_view name, F f) const {
     return tracing_test::record_to({.path = folder_ / name}, f);
   }
-  // The same in a child process, which `f` may kill.
+  // Records what `f` does in a child process, which `f` may kill.
   template <class F>
   std::string record_in_child(std::string_view name, F f) const {
     tracing_test::record_in_child({.path = folder_ / name}, f);
     return folder_ / name;
   }
-  // Returns standard output.
+  // Runs `testlog export` and returns its standard output.
   static std::string run_export(std::vector<std::string> const& arguments) { return run("export", arguments); }
   static std::string run_statistics(std::vector<std::string> const& arguments) { return run("stats", arguments); }
 

@@ -1,4 +1,4 @@
-// has_unknown_fields(): whether a message was read that our schema does not describe completely.
+// Declares has_unknown_fields(): whether a message has fields that our schema does not describe.
 #pragma once
 
 #include <google/protobuf/message.h>

@@ -1,4 +1,4 @@
-// `testlog export --xplane`: what xprof and TensorBoard show of a recording is what was recorded.
+// `testlog export --xplane`: xprof and TensorBoard show what was recorded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,11 +19,11 @@
 #include "testlog/testdata/run.h"
 #include "tests/traces/traces_test.h"
 #include "tests/traces/xplane_reader.h"
-#include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/emit/past_span.h"
-#include "tracing_core/record/reader.h"
+#include "tracing_core/record/recording.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -47,7 +47,7 @@ using tracing::kv;
 
 class Xplane : public testlog_test::TracesTest {
  protected:
-  // The profiles by the names of their files.
+  // Returns the profiles by the names of their files.
   std::map<std::string, XplaneProfile> profiles_of(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--xplane", folder_ / "logs"});
     run_export(arguments);
@@ -84,9 +84,9 @@ TEST_F(Xplane, HasAnEventForEachSpanAndEachMessage) {
   XplaneLine const& line = profile.line("main");
   EXPECT_EQ(line.id, getpid());
   ASSERT_THAT(names(line), ElementsAre("request", " load", " moved 64 bytes"));
-  EXPECT_THAT(line.events[0].args,
-              ElementsAre(Pair("id", "7"), Pair("late", "2.500000"), Pair("level", "\"INFO\""),
-                          Pair("source", HasSubstr("xplane_export_test.cc:")), Pair("target", "\"xplane_export_test\"")));
+  EXPECT_THAT(line.events[0].args, ElementsAre(Pair("id", "7"), Pair("late", "2.500000"), Pair("level", "\"INFO\""),
+                                               Pair("source", HasSubstr("xplane_export_test.cc:")),
+                                               Pair("target", "\"xplane_export_test\"")));
   EXPECT_THAT(line.events[1].args, Contains(Pair("path", "\"a.bin\"")));
   EXPECT_THAT(line.events[2].args, AllOf(Contains(Pair("kept", "\"true\"")), Not(Contains(Key("message")))));
   EXPECT_EQ(line.events[2].duration_ps, 0);
@@ -99,14 +99,14 @@ TEST_F(Xplane, HasTheTimesOfTheRecordingSinceItsStart) {
     TRACE_INFO("event");
   });
   std::string error;
-  auto const recording = tracing::internal::Recording::read_file(file, error);
+  auto const recording = tracing::recording::Recording::read_file(file, error);
   std::int64_t const start = recording->start().ns;
   std::vector<std::int64_t> recorded;
   std::int64_t last = 0;
-  recording->for_each([&](tracing::internal::RecordEntry const& entry) {
-    using tracing::internal::RecordType;
+  recording->for_each([&](tracing::recording::Entry const& entry) {
+    using tracing::recording::EntryType;
     last = entry.time.ns;
-    if (entry.type == RecordType::scope_begin || entry.type == RecordType::scope_end || entry.type == RecordType::event)
+    if (entry.type == EntryType::scope_begin || entry.type == EntryType::scope_end || entry.type == EntryType::event)
       recorded.push_back((entry.time.ns - start) * 1000);
   });
   XplaneProfile const profile = profile_of({file});
@@ -125,10 +125,11 @@ TEST_F(Xplane, HasEveryTypeOfValue) {
                kv("list", std::vector<int>{1, 2}), kv("large", std::string(1 << 20, 'x')));
   })});
   auto const& args = profile.line("main").events.at(0).args;
-  EXPECT_THAT(args, AllOf(Contains(Pair("b", "\"false\"")), Contains(Pair("u", "18446744073709551615")),
-                          Contains(Pair("i", "-1")), Contains(Pair("f", "0.500000")),
-                          Contains(Pair("text", "\"a \xEF\xBF\xBD\xEF\xBF\xBD\"")), Contains(Pair("pointer", "\"0xff\"")),
-                          Contains(Pair("list", "\"[1, 2]\"")), Not(Contains(Key("none")))));
+  EXPECT_THAT(
+      args,
+      AllOf(Contains(Pair("b", "\"false\"")), Contains(Pair("u", "18446744073709551615")), Contains(Pair("i", "-1")),
+            Contains(Pair("f", "0.500000")), Contains(Pair("text", "\"a \xEF\xBF\xBD\xEF\xBF\xBD\"")),
+            Contains(Pair("pointer", "\"0xff\"")), Contains(Pair("list", "\"[1, 2]\"")), Not(Contains(Key("none")))));
   EXPECT_GT(args.at("large").size(), 4000u);
 }
 
@@ -142,16 +143,16 @@ TEST_F(Xplane, HasALineForEachThread) {
   auto [layer, error] = tracing::record_layer({.path = folder_ / "worker.rec"});
   auto const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
   std::thread([&registry] {
-    tracing::set_thread_name("loader");
+    tracing::set_thread_name("line of its own");
     tracing::with_default(registry, [] { TRACE_SPAN(info, "load"); });
   }).join();
   tracing::with_default(registry, [] { TRACE_SPAN(info, "wait"); });
   XplaneProfile const profile = profile_of({folder_ / "worker.rec"});
-  EXPECT_THAT(names(profile.line("loader")), ElementsAre("load"));
+  EXPECT_THAT(names(profile.line("line of its own")), ElementsAre("load"));
   EXPECT_THAT(names(profile.line("main")), ElementsAre("wait"));
 }
 
-// A launch on this thread, and the kernel on a stream, as a driver records it when it has run.
+// Records a launch on this thread, and the kernel on a stream, as a driver does when the kernel has run.
 void launch(tracing::Track const& stream, std::string_view kernel, std::int64_t begin_ns, std::int64_t end_ns) {
   tracing::Span const launch = TRACE_MAKE_SPAN(info, "launch");
   launch.in_scope([] {});
@@ -171,7 +172,8 @@ void launch(tracing::Track const& stream, std::string_view kernel, std::int64_t 
 }
 
 TEST_F(Xplane, HasALineForEachStreamOfADevice) {
-  tracing::Track const first{1'000'001, "GPU 0 stream 7"}, second{1'000'002, "GPU 2 stream 0"}, third{1'000'003, "GPU x"};
+  tracing::Track const first{1'000'001, "GPU 0 stream 7"}, second{1'000'002, "GPU 2 stream 0"},
+      third{1'000'003, "GPU x"};
   std::int64_t const now = tracing::Instant::now().ns;
   XplaneProfile const profile = profile_of({record("a.rec", [&] {
     launch(first, "fill", now + 1'000'000'000, now + 1'000'000'100);
@@ -188,7 +190,7 @@ TEST_F(Xplane, HasALineForEachStreamOfADevice) {
   EXPECT_THAT(names(profile.line("Stream #0", "/device:GPU:2")), ElementsAre("fill"));
   EXPECT_THAT(names(profile.line("GPU x")), ElementsAre("fill")) << "another track is a line of the host";
 
-  // So the viewer draws an arrow, and finds the step that launched a kernel.
+  // By this arrow the viewer finds the step that launched a kernel.
   XplaneEvent const& launched = profile.line("main").events.at(1);
   EXPECT_EQ(arrow_of(launched.args.at("flow")), XplaneArrow::out);
   EXPECT_EQ(arrow_of(line.events[1].args.at("flow")), XplaneArrow::in);
@@ -197,7 +199,7 @@ TEST_F(Xplane, HasALineForEachStreamOfADevice) {
   EXPECT_NE(launched.args.at("correlation_id"), line.events[0].args.at("correlation_id"));
 }
 
-// A kernel with these values, as report_activity() records it.
+// Records a kernel with these values, as report_activity() does.
 template <class... Values>
 void run_kernel(std::vector<std::string_view> const& fields, Values const&... values) {
   tracing::RuntimeCallsite const callsite(
@@ -218,7 +220,8 @@ TEST_F(Xplane, SaysHowAKernelWasLaunchedAsXprofsPageOfKernelsReadsIt) {
   };
   std::tuple const grid(4U, 64U, 1U), block(16U, 16U, 1U);
   std::string const whole = details_of([&] {
-    run_kernel({"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers"}, "scale", grid, block, 2048, 512, 24);
+    run_kernel({"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers"}, "scale", grid,
+               block, 2048, 512, 24);
   });
   EXPECT_EQ(whole, "\"regs:24 static_shared:1536 dynamic_shared:512 grid:4,64,1 block:16,16,1\"");
   std::vector<std::string> problems;
@@ -227,10 +230,16 @@ TEST_F(Xplane, SaysHowAKernelWasLaunchedAsXprofsPageOfKernelsReadsIt) {
   EXPECT_EQ(std::tie(read.registers, read.static_shared, read.dynamic_shared), std::tuple(24, 1536, 512));
   EXPECT_EQ(read.grid + " " + read.block, "4,64,1 16,16,1");
 
-  EXPECT_EQ(details_of([&] { run_kernel({"kernel.name", "grid", "block", "shared_bytes"}, "scale", grid, block, 64); }),
-            "\"static_shared:64 dynamic_shared:0 grid:4,64,1 block:16,16,1\"") << "registers are not known";
+  EXPECT_EQ(details_of([&] {
+              run_kernel({"kernel.name", "grid", "block", "shared_bytes"}, "scale", grid, block, 64);
+            }),
+            "\"static_shared:64 dynamic_shared:0 grid:4,64,1 block:16,16,1\"")
+      << "registers are not known";
   EXPECT_EQ(details_of([&] { run_kernel({"kernel.name", "grid"}, "scale", "all"); }), "none") << "that is no grid";
-  EXPECT_EQ(details_of([&] { run_kernel({"kernel.name", "grid", "kernel_details"}, "scale", grid, "mine"); }), "\"grid:4,64,1\"");
+  EXPECT_EQ(details_of([&] {
+              run_kernel({"kernel.name", "grid", "kernel_details"}, "scale", grid, "mine");
+            }),
+            "\"grid:4,64,1\"");
 }
 
 TEST_F(Xplane, HasLinesOfTheirOwnForHeldSpans) {
@@ -250,7 +259,8 @@ TEST_F(Xplane, HasLinesOfTheirOwnForHeldSpans) {
     lines.emplace_back();
     for (XplaneEvent const& event : line.events) lines.back().push_back(event.args.at("id"));
   }
-  EXPECT_THAT(lines, ElementsAre(ElementsAre("1"), ElementsAre("2", "3"))) << "those that overlap are on different lines";
+  EXPECT_THAT(lines, ElementsAre(ElementsAre("1"), ElementsAre("2", "3")))
+      << "those that overlap are on different lines";
   EXPECT_THAT(names(profile.line("main")), ElementsAre("request", " in the first", "request", "once"));
   EXPECT_THAT(profile.line("once").events, IsEmpty());
   std::string const whole = profile.line("request").events.at(0).args.at("flow");
@@ -290,7 +300,7 @@ TEST_F(Xplane, HasCounters) {
   EXPECT_THAT(names(profile.line("main")), ElementsAre("freed"));
 }
 
-// Which xprof would take for counters.
+// xprof would take a row of this name for counters.
 TEST_F(Xplane, KeepsThreadsAndHeldSpansFromTheNameOfCounters) {
   auto [layer, error] = tracing::record_layer({.path = folder_ / "a.rec"});
   auto const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
@@ -360,7 +370,7 @@ TEST_F(Xplane, MakesAStepOfASpanWithItsNumber) {
 TEST_F(Xplane, PutsTheFilesWhereXprofLooks) {
   std::string const file = record("a:b.rec", [] { TRACE_INFO("event"); });
   std::string error;
-  time_t const start = tracing::internal::Recording::read_file(file, error)->start().ns / 1'000'000'000;
+  time_t const start = tracing::recording::Recording::read_file(file, error)->start().ns / 1'000'000'000;
   char run[64];
   strftime(run, sizeof(run), "%Y_%m_%d_%H_%M_%S", localtime(&start));
   run_export({file, file, "--xplane", folder_ / "logs"});
@@ -374,7 +384,7 @@ TEST_F(Xplane, HasSeveralRecordingsOnOneTimeline) {
   std::string const second = record("second.rec", [] { TRACE_INFO("two"); });
   auto const start_of = [](std::string const& path) {
     std::string error;
-    return tracing::internal::Recording::read_file(path, error)->start().ns;
+    return tracing::recording::Recording::read_file(path, error)->start().ns;
   };
   std::int64_t const apart = start_of(second) - start_of(first);
   ASSERT_GT(apart, 0);

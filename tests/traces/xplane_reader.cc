@@ -76,7 +76,8 @@ class Reader {
     for (XLine const& line : plane.lines()) {
       std::int64_t const number = line.display_id() != 0 ? line.display_id() : line.id();
       if (number < 0 || number > UINT32_MAX) problem(line.name(), "has a number of more than 32 bits");
-      if (!numbers.insert(static_cast<std::uint32_t>(number)).second) problem(line.name(), "has the number of another line");
+      if (!numbers.insert(static_cast<std::uint32_t>(number)).second)
+        problem(line.name(), "has the number of another line");
       if (line.name().empty()) problem("line " + std::to_string(number), "has no name");
       lines.push_back(line_of(plane, line));
     }
@@ -102,7 +103,8 @@ class Reader {
       if (one.begin_ps < 0 || one.duration_ps < 0) problem(where, "has a negative time");
       if (one.begin_ps < last) problem(where, "is earlier than the event before it");
       last = one.begin_ps;
-      while (!ends.empty() && ends.back() <= one.begin_ps && (ends.back() < one.begin_ps || one.duration_ps > 0)) ends.pop_back();
+      while (!ends.empty() && ends.back() <= one.begin_ps && (ends.back() < one.begin_ps || one.duration_ps > 0))
+        ends.pop_back();
       if (!ends.empty() && one.end_ps() > ends.back()) problem(where, "ends after the event around it");
       one.depth = ends.size();
       if (one.duration_ps > 0) ends.push_back(one.end_ps());
@@ -140,7 +142,7 @@ class Reader {
     }
   }
 
-  // xprof reads these as this type alone.
+  // Reports a stat of another type than the type as which xprof reads it.
   void check_type(std::string const& name, XStat const& stat) {
     if (name == "kernel_details") {
       if (stat.value_case() != XStat::kStrValue) return problem(name, "is no text");
@@ -181,7 +183,7 @@ XplaneLine const& XplaneProfile::line(std::string_view name, std::string const& 
   return found == lines->second.end() ? none : *found;
 }
 
-// As xprof's ParseKernelLaunchParams() reads it.
+// Reads the details as xprof's ParseKernelLaunchParams() does.
 XplaneKernel kernel_of(std::string const& details, std::vector<std::string>& problems) {
   XplaneKernel kernel;
   std::istringstream words(details);
@@ -189,7 +191,8 @@ XplaneKernel kernel_of(std::string const& details, std::vector<std::string>& pro
     std::size_t const colon = word.find(':');
     std::string const key = word.substr(0, colon), value = colon == word.npos ? "" : word.substr(colon + 1);
     auto const is_number = [](std::string const& text) {
-      return !text.empty() && text.find_first_not_of("0123456789") == text.npos && std::strtoull(text.c_str(), nullptr, 10) <= UINT32_MAX;
+      return !text.empty() && text.find_first_not_of("0123456789") == text.npos &&
+             std::strtoull(text.c_str(), nullptr, 10) <= UINT32_MAX;
     };
     auto const is_axes = [&is_number](std::string const& text) {
       std::size_t const first = text.find(','), second = first == text.npos ? first : text.find(',', first + 1);
@@ -206,7 +209,8 @@ XplaneKernel kernel_of(std::string const& details, std::vector<std::string>& pro
       kernel.grid = value;
     } else if (key == "block" && is_axes(value)) {
       kernel.block = value;
-    } else if (double const percent = std::strtod(value.c_str(), &end); key == "occ_pct" && !value.empty() && *end == '\0') {
+    } else if (double const percent = std::strtod(value.c_str(), &end);
+               key == "occ_pct" && !value.empty() && *end == '\0') {
       kernel.occupancy_percent = percent;
     } else {
       problems.push_back("kernel_details has a word that is not read: " + word);
@@ -218,8 +222,6 @@ XplaneKernel kernel_of(std::string const& details, std::vector<std::string>& pro
 XplaneArrow arrow_of(std::string const& flow) {
   return static_cast<XplaneArrow>(std::strtoull(flow.c_str(), nullptr, 10) % 4);
 }
-std::uint64_t arrow_number_of(std::string const& flow) {
-  return std::strtoull(flow.c_str(), nullptr, 10) << 6 >> 8;
-}
+std::uint64_t arrow_number_of(std::string const& flow) { return std::strtoull(flow.c_str(), nullptr, 10) << 6 >> 8; }
 
 }  // namespace testlog_test

@@ -16,7 +16,7 @@ using testlog_xplane::XPlane;
 using testlog_xplane::XSpace;
 using testlog_xplane::XStat;
 
-// Line 1 of the host with an event, and stat 1 with this name.
+// Returns a valid profile: line 1 of the host with an event, and stat 1 with this name.
 XSpace valid(std::string const& stat = "bytes") {
   XSpace space;
   space.add_hostnames("host");
@@ -90,8 +90,9 @@ TEST(XplaneRules, DevicesHaveTheNumberOfTheirName) {
 TEST(XplaneRules, PlanesAndTimesOfTheProfileAreThere) {
   XSpace space = valid();
   space.mutable_planes()->RemoveLast();
-  EXPECT_THAT(problems_of(space), ElementsAre("Task Environment is missing", "Task Environment has no profile_start_time",
-                                              "Task Environment has no profile_stop_time"));
+  EXPECT_THAT(problems_of(space),
+              ElementsAre("Task Environment is missing", "Task Environment has no profile_start_time",
+                          "Task Environment has no profile_stop_time"));
 }
 
 TEST(XplaneRules, ThereIsOneHost) {
@@ -128,9 +129,9 @@ TEST(XplaneRules, TimesAreRelativeInOrderAndNested) {
   add_event(space, 1000, 500);
   add_event(space, 1200, 400);
   add_event(space, 1100, 1);
-  EXPECT_THAT(problems_of(space), ElementsAre("main, event has a negative time",
-                                              "main, event ends after the event around it",
-                                              "main, event is earlier than the event before it"));
+  EXPECT_THAT(problems_of(space),
+              ElementsAre("main, event has a negative time", "main, event ends after the event around it",
+                          "main, event is earlier than the event before it"));
 }
 
 TEST(XplaneRules, TimesOfLinesDoNotOverflow) {
@@ -160,8 +161,8 @@ TEST(XplaneRules, DetailsOfKernelsHaveTheWordsThatXprofReads) {
   EXPECT_THAT(problems_of(space), IsEmpty());
   details.set_str_value("regs:-1 shared:4 grid:2,1 block:32,,1 occ_pct: odd");
   std::string const problem = "kernel_details has a word that is not read: ";
-  EXPECT_THAT(problems_of(space), ElementsAre(problem + "regs:-1", problem + "shared:4", problem + "grid:2,1", problem + "block:32,,1",
-                                              problem + "occ_pct:", problem + "odd"));
+  EXPECT_THAT(problems_of(space), ElementsAre(problem + "regs:-1", problem + "shared:4", problem + "grid:2,1",
+                                              problem + "block:32,,1", problem + "occ_pct:", problem + "odd"));
   details.set_int64_value(32);
   EXPECT_THAT(problems_of(space), ElementsAre("kernel_details is no text"));
 }

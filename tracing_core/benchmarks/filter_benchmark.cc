@@ -1,4 +1,4 @@
-// The cost of a filter's decision: by a dynamic directive for each record, and by many directives once.
+// Measures the cost of a filter's decision: by a dynamic directive for each record, and by many directives once.
 #include <deque>
 
 #include "support.h"
@@ -39,7 +39,7 @@ void dynamic_off(benchmark::State& state) {
 }
 TRACING_BENCHMARK(dynamic_off);
 
-// 1,000 directives for spans of other targets.
+// Makes spans while the filter has 1,000 directives for spans of other targets.
 void span_foreign_1000(benchmark::State& state) {
   bench::use(state, [] {
     std::string text = "info";
@@ -64,7 +64,7 @@ void parse_100_directives(benchmark::State& state) {
 }
 TRACING_BENCHMARK(parse_100_directives);
 
-// Too long for the iterations of TRACING_BENCH_ITERATIONS.
+// Takes too long for the iterations of TRACING_BENCH_ITERATIONS.
 void parse_100000_directives(benchmark::State& state) {
   std::string const text = directives(100'000);
   for (auto _ : state) benchmark::DoNotOptimize(EnvFilter::parse_lossy(text));
@@ -79,7 +79,7 @@ void register_against_100(benchmark::State& state) {
 }
 TRACING_BENCHMARK(register_against_100);
 
-// A callsite made at run time, reached and freed beside 40,000 others, of which the oldest is freed.
+// Makes and reaches a callsite at run time, beside 40,000 others, and frees the oldest of them.
 void runtime_callsite_40000(benchmark::State& state) {
   bench::use(state, [] { return RegistryBuilder().with(std::make_unique<NoHooks>()).build(); });
   std::deque<tracing::RuntimeCallsite> callsites;

@@ -1,4 +1,4 @@
-// The cost of a printed event with a message and two fields, inside three spans with two fields each.
+// Measures the cost of a printed event with a message and two fields, inside three spans with two fields each.
 #include <spdlog/logger.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ TRACING_BENCHMARK(line_compact);
 void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
 TRACING_BENCHMARK(line_json);
 
-// A span with three events.
+// Prints a request: a span with three events.
 void request_full(benchmark::State& state) {
   auto const& sink = use_print_layer(state, FormatKind::full);
   int i = 0;
@@ -59,7 +59,7 @@ void request_full_2_threads(benchmark::State& state) {
 }
 TRACING_THREADS_BENCHMARK(request_full_2_threads);
 
-// One write(2) to a file for each line; write_alone is the system's part of it.
+// Prints to a file, by one write(2) for each line. write_alone measures the system's part of this.
 void line_full_file(benchmark::State& state) {
   static auto const sink = [] {
     char path[] = "/tmp/tracing_benchmark_XXXXXX";
@@ -95,7 +95,8 @@ void write_alone(benchmark::State& state) {
 }
 TRACING_BENCHMARK(write_alone);
 
-// The same with a writing thread: the cost on the emitting thread, which pauses before lines would be dropped.
+// Prints to a file by a separate writing thread: the cost on the emitting thread, which pauses before lines would be
+// dropped.
 void line_non_blocking(benchmark::State& state) {
   static auto const written = [] {
     char path[] = "/tmp/tracing_benchmark_XXXXXX";
@@ -122,12 +123,12 @@ void line_non_blocking(benchmark::State& state) {
       state.ResumeTiming();
     }
   });
-  write_out();  // or several short runs would fill the queue
+  write_out();  // otherwise several short runs would fill the queue
   if (sink->dropped() != 0) state.SkipWithError("a line was dropped");
 }
 BENCHMARK(line_non_blocking);
 
-// The peer: a spdlog logger that prints the same line through the same sink.
+// The peer: a spdlog logger that prints this line through this sink.
 void line_spdlog(benchmark::State& state) {
   auto const sink = std::make_shared<CountingSink>();
   spdlog::logger logger("workload", sink);

@@ -1,4 +1,4 @@
-// The cost of a callsite that is off.
+// Measures the cost of a callsite that is off.
 #include "support.h"
 #include "workload.h"
 

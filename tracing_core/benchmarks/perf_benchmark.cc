@@ -1,4 +1,4 @@
-// The cost of a perf span with two integer fields: off, below the threshold, in the summary only, printed.
+// Measures the cost of a perf span with two integer fields: off, below the threshold, in the summary only, printed.
 #include <chrono>
 #include <utility>
 
@@ -19,7 +19,7 @@ std::shared_ptr<tracing::Registry> collecting(tracing::PerfOptions options, std:
       .build();
 }
 
-// With a print layer, which does not receive perf spans.
+// Has a print layer, which does not receive perf spans.
 void perf_off(benchmark::State& state) {
   bench::use(state, [] {
     return RegistryBuilder()
@@ -50,7 +50,7 @@ void perf_summary_2_threads(benchmark::State& state) {
 }
 TRACING_THREADS_BENCHMARK(perf_summary_2_threads);
 
-// Inside three spans with two fields each, like the lines that it is compared with.
+// Prints inside three spans with two fields each, like the lines that it is compared with.
 void perf_printed(benchmark::State& state) {
   static auto const sink = std::make_shared<CountingSink>();
   bench::use(state, [] { return collecting({}, sink); });

@@ -1,13 +1,13 @@
-// What a recording costs at its beginning: the memory of a program that records little, and records in memory that is used for
-// the first time, compared with those that overwrite others.
+// Measures the cost of a recording at its beginning: the memory of a program that records little, and the time of
+// records in memory that is used for the first time, compared with records that overwrite others.
 #include <chrono>
 #include <memory>
 #include <utility>
 
 #include "support.h"
 #include "tracing_core/record/record.h"
-#include "tracing_core/record/record_layer.h"
-#include "tracing_core/record/region.h"
+#include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/record/ring/region.h"
 #include "workload.h"
 
 namespace {
@@ -26,8 +26,8 @@ std::unique_ptr<tracing::Layer> layer_of_file(benchmark::State& state) {
   return std::move(made.first);
 }
 
-// The time from making the file to the last of 100 records, and what the process's memory grows by: that which it writes, and all,
-// with the pages of our code that run first, which processes share.
+// Measures the time from making the file to the last of 100 records, and the growth of the process's memory: of memory
+// that it writes, and of all memory. The latter includes the pages of our code that run first, which processes share.
 void recorded_small_program(benchmark::State& state) {
   constexpr char kMemory[] = "/proc/self/smaps_rollup";
   for (auto _ : state) {
@@ -50,7 +50,7 @@ std::unique_ptr<tracing::Layer> layer_of_memory(benchmark::State&) {
 
 enum class Lap : bool { first, later };
 
-// Fills nearly all of the recording once: before that it was empty, or filled by earlier records.
+// Fills nearly all of the recording once. Before that it is empty, or filled by earlier records.
 template <Lap lap, std::size_t kBytesOfRecord, class Layer, class Record>
 void time_lap(benchmark::State& state, Layer layer, Record record) {
   constexpr int kRecords = static_cast<int>(kLimitBytes / kBytesOfRecord / 100 * 95);
@@ -64,7 +64,7 @@ void time_lap(benchmark::State& state, Layer layer, Record record) {
     });
   }
 }
-// A process makes one recording.
+// Runs a benchmark once, since a process makes one recording.
 void once(benchmark::internal::Benchmark* one) { one->Iterations(1)->Repetitions(1)->UseManualTime(); }
 
 template <Lap lap>

@@ -10,7 +10,7 @@
 int main(int argc, char** argv) {
   long const records = argc == 3 ? std::atol(argv[2]) : 0;
   if (records <= 0) return std::fputs("record_requests <file> <number of records>\n", stderr), 2;
-  // Room for all: the largest takes 32 bytes.
+  // Leave room for all records: the largest takes 32 bytes.
   std::size_t const limit = static_cast<std::size_t>(records) * 32 + (std::size_t{1} << 20);
   auto [layer, error] = tracing::record_layer({.path = argv[1], .limit_bytes = limit});
   if (error) return std::fprintf(stderr, "record_requests: %s: %s\n", argv[1], error.message().c_str()), 1;

@@ -1,4 +1,4 @@
-// The cost of a span with two integer fields, from new to close, when nothing is printed.
+// Measures the cost of a span with two integer fields, from new to close, when nothing is printed.
 #include "support.h"
 #include "workload.h"
 

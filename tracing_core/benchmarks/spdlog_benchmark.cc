@@ -1,5 +1,5 @@
-// What does a spdlog message cost that becomes an event in three spans and is printed, compared to the same call with spdlog
-// alone?
+// Measures the cost of a spdlog message that becomes an event in three spans and is printed, compared with this call
+// and spdlog alone.
 #include <spdlog/logger.h>
 
 #include <memory>
@@ -30,7 +30,7 @@ void spdlog_alone(benchmark::State& state) {
 }
 TRACING_BENCHMARK(spdlog_alone);
 
-// The logger has no other sink, like an attached one whose console sinks are set aside.
+// Has a logger without other sinks, like an attached logger whose console sinks are set aside.
 void spdlog_bridged(benchmark::State& state) {
   static auto const sink = std::make_shared<CountingSink>();
   bench::use(state, [] {

@@ -26,7 +26,7 @@
 
 namespace bench {
 
-/// A sink that only counts bytes. Each thread has its own counter, so that no thread waits for another.
+/// Counts bytes, and drops them. Each thread has its own counter, so that no thread waits for another.
 class CountingSink final : public tracing::LineSink {
  public:
   void write(tracing::Level, std::string_view text) noexcept override {
@@ -53,15 +53,15 @@ class CountingSink final : public tracing::LineSink {
   Counter counters_[kCounters];
 };
 
-/// Sets the process's subscriber to the result of `make()` in the first call; a benchmark is called many times. Fails
-/// if another benchmark of the process has set it.
+/// Sets the process's subscriber to the result of `make()`, in the first call only, since a benchmark is called many
+/// times. Fails if another benchmark of the process has set it.
 template <class F>
 void use(benchmark::State& state, F make) {
   static bool const first = tracing::set_global_default(make());
   if (!first) state.SkipWithError("run each benchmark in its own process: tools/bench.sh does");
 }
 
-/// Reports the bytes per record, and fails if there are none.
+/// Reports the bytes per record, and fails if nothing was written.
 inline void expect_bytes(benchmark::State& state, CountingSink const& sink) {
   if (state.thread_index() != 0) return;
   if (sink.bytes() == 0) state.SkipWithError("no bytes written");
@@ -69,8 +69,9 @@ inline void expect_bytes(benchmark::State& state, CountingSink const& sink) {
       static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
-/// Calls `f(i)` on several threads at once. An iteration's time is that from the first call to the last end, divided by
-/// the number of all calls: with enough processors and no waiting, the time of one thread divided by `threads`.
+/// Calls `f(i)` on several threads at once. An iteration's time is the time from the beginning of the first call to the
+/// end of the last, divided by the number of all calls: with enough processors and no waiting, the time of one thread
+/// divided by `threads`.
 template <class F>
 void on_threads(benchmark::State& state, std::size_t threads, F f) {
   constexpr int kCalls = 100'000;
@@ -95,7 +96,7 @@ void on_threads(benchmark::State& state, std::size_t threads, F f) {
   }
 }
 
-/// An empty file that is removed at exit, as a benchmark is called several times.
+/// Returns the path of an empty file, which is removed at exit, since a benchmark is called several times.
 inline std::string const& temporary_path() {
   static struct File {
     File() { close(mkstemp(path.data())); }
@@ -105,7 +106,7 @@ inline std::string const& temporary_path() {
   return file.path;
 }
 
-/// The number in a line of a file of /proc, such as `VmHWM:     1234 kB`.
+/// Returns the number in a line of a file of /proc, such as `VmHWM:     1234 kB`.
 inline double kib_in(char const* file, std::string_view key) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -114,7 +115,7 @@ inline double kib_in(char const* file, std::string_view key) {
   return 0;
 }
 
-/// The memory of the process that is in use, in bytes.
+/// Returns the memory of the process that is in use, in bytes.
 inline double resident_bytes() {
   long pages = 0;
   if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
@@ -124,7 +125,7 @@ inline double resident_bytes() {
   return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// Times a span handle from `open()` to its end, and reports the memory of one among many open ones.
+/// Times a span handle from `open()` to its end, and reports the memory of one span among many open spans.
 template <class F>
 void time_open_span(benchmark::State& state, F open) {
   static double const bytes = [&open] {  // once, since a benchmark is called many times and memory is reused
@@ -146,5 +147,5 @@ inline void count(benchmark::internal::Benchmark* one) {
 }  // namespace bench
 
 #define TRACING_BENCHMARK(f) BENCHMARK(f)->Apply(bench::count)
-/// For on_threads().
+/// Registers a benchmark that uses on_threads().
 #define TRACING_THREADS_BENCHMARK(f) BENCHMARK(f)->Iterations(4)->UseManualTime()

@@ -1,5 +1,5 @@
-// The cost of a span with two integer fields in a trace file: on the traced thread, and until the file is complete.
-// There is no peer, as tracing-chrome and tracing-flame are not Debian packages.
+// Measures the cost of a span with two integer fields in a trace file: on the traced thread, and until the file is
+// complete. Has no peer, since tracing-chrome and tracing-flame are not Debian packages.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,11 +23,11 @@ double size_of(std::string const& path) {
   return stat(path.c_str(), &what) == 0 ? static_cast<double>(what.st_size) : 0;
 }
 
-// Not getrusage(), whose peak includes that of the program that started this one.
+// Does not use getrusage(), whose peak includes the peak of the program that started this one.
 double peak_kib() { return bench::kib_in("/proc/self/status", "VmHWM:"); }
 
-// Writes files of kSpansOfAFile spans, one after the other to one path; `complete()` completes a file and
-// `start_next()` starts the next. `counts_completion`: whether the time of complete() counts.
+// Writes files of kSpansOfAFile spans, one after another, to one path. `complete()` completes a file and `start_next()`
+// starts the next. The time of complete() counts if `counts_completion`.
 template <class F, class G>
 void write_spans(benchmark::State& state, std::string const& path, bool counts_completion, F complete, G start_next) {
   double const before = peak_kib();
@@ -61,7 +61,8 @@ void write_chrome(benchmark::State& state, bool counts_completion) {
     guard = std::move(made.second);
     return RegistryBuilder().with(std::move(made.first)).build();
   });
-  write_spans(state, path, counts_completion, [] { guard.stop(); }, [&path] { (void)guard.start_new(path); });
+  write_spans(
+      state, path, counts_completion, [] { guard.stop(); }, [&path] { (void)guard.start_new(path); });
   if (guard.dropped() != 0) state.SkipWithError("records are missing");
 }
 
@@ -70,7 +71,7 @@ TRACING_BENCHMARK(chrome_span);
 void chrome_span_complete(benchmark::State& state) { write_chrome(state, true); }
 BENCHMARK(chrome_span_complete)->Iterations(kSpansOfAFile)->UseRealTime()->Apply(bench::count);
 
-// One file of 10^7 spans, until it is complete.
+// Writes one file of 10^7 spans, until it is complete.
 void chrome_span_10m(benchmark::State& state) {
   constexpr int kSpans = 10'000'000;
   using Clock = std::chrono::steady_clock;
@@ -99,7 +100,8 @@ void folded_span(benchmark::State& state) {
     guard = std::move(made.second);
     return RegistryBuilder().with(std::move(made.first)).build();
   });
-  write_spans(state, path, true, [] { guard.flush(); }, [&path] { (void)!truncate(path.c_str(), 0); });
+  write_spans(
+      state, path, true, [] { guard.flush(); }, [&path] { (void)!truncate(path.c_str(), 0); });
 }
 BENCHMARK(folded_span)->Iterations(kSpansOfAFile)->Apply(bench::count);
 

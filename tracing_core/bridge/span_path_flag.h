@@ -11,10 +11,10 @@
 
 #include "tracing_core/format/span_path.h"
 
-namespace tracing::inline v1::bridge {
+namespace tracing { inline namespace v1 { namespace bridge {
 
-/// Prints `outer{id=7}:inner`, and nothing outside of spans. Prints nothing for an async logger, which formats on
-/// another thread than the one that logged.
+/// Prints `outer{id=7}:inner`, and nothing outside of spans. Prints nothing for an async logger, whose messages are
+/// formatted on another thread than they were logged on.
 class SpanPathFlag final : public spdlog::custom_flag_formatter {
  public:
   void format(spdlog::details::log_msg const& message, std::tm const&, spdlog::memory_buf_t& out) override {
@@ -34,4 +34,4 @@ inline std::unique_ptr<spdlog::formatter> span_path_formatter(std::string patter
   return formatter;
 }
 
-}  // namespace tracing::inline v1::bridge
+}}}  // namespace tracing::v1::bridge

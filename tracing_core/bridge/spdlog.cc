@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/dispatch/dispatch.h"
-#include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/emit/log_event.h"
 #include "tracing_core/export/line_sink.h"
 
-namespace tracing::inline v1::bridge {
+namespace tracing { inline namespace v1 { namespace bridge {
 namespace {
 
 using LoggerPtr = std::shared_ptr<spdlog::logger>;
@@ -29,81 +28,25 @@ constinit std::atomic<internal::RegistryNode*> added_registries{nullptr};
 
 // ---- events ----
 
-// Spdlog's string views are fmt's or the standard library's.
+// Spdlog's string views are either fmt's or the standard library's.
 template <class View>
 std::string_view text_of(View const& view) noexcept {
   return {view.data(), view.size()};
 }
 
-// The constant parts of the events of one logging statement.
-struct Statement {
-  std::string_view target;
-  Level level;
-  std::string_view file{};  // empty: not known
-  std::uint32_t line = 0;
-  char const* function = nullptr;
-
-  explicit Statement(spdlog::details::log_msg const& message) noexcept
-      : target(text_of(message.logger_name)), level(from_spdlog(message.level)) {
-    if (target.empty()) target = "spdlog";
-    if (message.source.filename == nullptr || message.source.line <= 0) return;
-    file = message.source.filename;
-    line = static_cast<std::uint32_t>(message.source.line);
-    function = message.source.funcname;
+// Emits the message as an event of this thread with the message's time. Takes no lock, except when a statement logs for
+// the first time.
+void emit(spdlog::details::log_msg const& message) noexcept {
+  tracing::internal::LogStatement statement{.target = text_of(message.logger_name),
+                                            .level = from_spdlog(message.level)};
+  if (statement.target.empty()) statement.target = "spdlog";
+  if (message.source.filename != nullptr && message.source.line > 0) {
+    statement.file = message.source.filename;
+    statement.line = static_cast<std::uint32_t>(message.source.line);
+    statement.function = message.source.funcname;
   }
-
-  std::size_t hash() const noexcept {
-    std::hash<std::string_view> const hash_text;
-    return hash_text(target) + 31 * hash_text(file) + 1021 * line + static_cast<std::size_t>(level);
-  }
-  bool is_of(Metadata const& metadata) const noexcept {
-    return metadata.level() == level && metadata.line() == line && metadata.target() == target &&
-           metadata.file() == file;
-  }
-  RuntimeCallsite make_callsite() const {
-    CallsiteDescription description{.target = target, .level = level, .fields = {"message"}, .file = file};
-    if (line > 0) description.line = line;
-    if (function != nullptr) description.function = function;
-    return RuntimeCallsite(description);
-  }
-};
-
-// The callsites of statements that have logged: a hash table that is only added to, so that reading takes no lock.
-// Programs that make up names or places as they run fill it; their later messages have callsites of their own.
-constexpr std::size_t kSlots = 2048;
-constexpr std::size_t kMaxProbes = 16;
-constinit std::atomic<RuntimeCallsite const*> callsites[kSlots];
-
-// Null if there is no slot left.
-RuntimeCallsite const* find_or_add(Statement const& statement) {
-  std::size_t const hash = statement.hash();
-  std::unique_ptr<RuntimeCallsite> made;
-  for (std::size_t i = 0; i < kMaxProbes; ++i) {
-    auto& slot = callsites[(hash + i) % kSlots];
-    RuntimeCallsite const* found = slot.load(std::memory_order_acquire);
-    if (found == nullptr) {
-      if (made == nullptr) made = std::make_unique<RuntimeCallsite>(statement.make_callsite());
-      if (slot.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel)) return made.release();
-    }
-    if (statement.is_of(found->metadata())) return found;
-  }
-  return nullptr;
-}
-
-void emit_at(Callsite& callsite, spdlog::details::log_msg const& message) noexcept {
-  LayerMask const mask = callsite.enabled();
-  if (mask == 0) return;
-  Value const text = Value::of_verbatim(text_of(message.payload));
   auto const time = std::chrono::duration_cast<std::chrono::nanoseconds>(message.time.time_since_epoch());
-  tracing::internal::dispatch_event_at(callsite, mask, &text, {}, Origin{.time = Instant{time.count()}});
-}
-
-// Emits the message as an event of this thread with the message's time. Without a lock once the statement has logged.
-// Throws if memory runs out. REQUIRES: the thread is not in a subscriber.
-void emit(spdlog::details::log_msg const& message) {
-  Statement const statement(message);
-  if (RuntimeCallsite const* const kept = find_or_add(statement)) return emit_at(kept->callsite(), message);
-  return emit_at(statement.make_callsite().callsite(), message);
+  tracing::internal::emit_logged(statement, text_of(message.payload), Origin{.time = Instant{time.count()}});
 }
 
 // ---- console sinks ----
@@ -113,7 +56,7 @@ bool is_one_of(spdlog::sinks::sink const& sink) noexcept {
   return (... || (dynamic_cast<Kinds const*>(&sink) != nullptr));
 }
 
-// The descriptor that a console sink writes to; -1 for other sinks.
+// Returns the descriptor to which a console sink writes; -1 for other sinks.
 int console_of(spdlog::sink_ptr const& sink) noexcept {
   using namespace spdlog::sinks;
   if (sink == nullptr) return -1;
@@ -140,7 +83,7 @@ struct OpenFile {
 struct ConsoleSink {
   spdlog::sink_ptr sink;
   int descriptor;
-  OpenFile file{descriptor};  // when it was set aside
+  OpenFile file{descriptor};  // the file when the sink was set aside
 
   bool is_redirected() const noexcept { return OpenFile(descriptor) != file; }
 };
@@ -197,7 +140,7 @@ bool attach(LoggerPtr const& logger, Console console) {
   auto ours = std::make_shared<SpdlogSink>(set_aside);
   if (set_aside.empty()) {
     sinks.insert(sinks.begin(), std::move(ours));
-  } else {  // in its place, so that the vector as a rule keeps its size
+  } else {  // takes the place of a console sink, so that the vector seldom grows
     *std::find_if(sinks.begin(), sinks.end(), is_console) = std::move(ours);
     std::erase_if(sinks, is_console);
   }
@@ -231,4 +174,4 @@ bool add_registry(RegistryNode& node) noexcept {
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1::bridge
+}}}  // namespace tracing::v1::bridge

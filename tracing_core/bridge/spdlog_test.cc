@@ -1,4 +1,4 @@
-// The bridge with spdlog as a shared library and, compiled a second time, as headers only.
+// Tests the bridge with spdlog as a shared library and, compiled a second time, as headers only.
 #include "tracing_core/bridge/spdlog.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class Events {
   explicit Events(std::string_view filter = "trace", tracing::FormatOptions format = {.timer = nullptr})
       : subscriber_(make(filter, std::move(format))) {}
 
-  /// What was printed since the last take().
+  /// Returns what was printed since the last take().
   std::string take() {
     std::lock_guard const lock(mutex_);
     return std::exchange(text_, {});
@@ -83,7 +83,7 @@ struct Logger {
   }
 };
 
-/// Detaches all registered loggers, and drops those that a test registered.
+/// Detaches all registered loggers, and drops the loggers that a test registered.
 class SpdlogBridge : public testing::Test {
  protected:
   ~SpdlogBridge() override {
@@ -105,7 +105,7 @@ TEST_F(SpdlogBridge, MapsLevelsAndCallsTheUnnamedLoggerSpdlog) {
             "TRACE spdlog: t\nDEBUG spdlog: d\n INFO spdlog: i\n WARN spdlog: w\nERROR spdlog: e\nERROR spdlog: c\n");
 }
 
-struct Logs {  // while it is printed
+struct Logs {  // logs to itself while it is printed
   Logger const& logger;
   friend std::ostream& operator<<(std::ostream& os, Logs const& x) {
     x.logger->error("logged");
@@ -150,10 +150,12 @@ TEST_F(SpdlogBridge, TakesNewStatementsFromSeveralThreads) {
   Logger logger("busy");
   attach(logger.logger);
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) threads.emplace_back([&] {
-    tracing::ScopedDefault const same(events.registry());
-    for (int line = 1; line <= 50; ++line) logger->log(spdlog::source_loc{"t.cc", line, "f"}, spdlog::level::info, "x");
-  });
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      tracing::ScopedDefault const same(events.registry());
+      for (int line = 1; line <= 50; ++line)
+        logger->log(spdlog::source_loc{"t.cc", line, "f"}, spdlog::level::info, "x");
+    });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(events.take().size(), 4 * 50 * std::string_view(" INFO busy: x\n").size());
 }

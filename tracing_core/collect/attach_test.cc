@@ -1,4 +1,4 @@
-// Registry::attach(): a layer that comes and goes.
+// Tests Registry::attach(): a layer that comes and goes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Writes down what it gets.
+// Notes the calls that it gets.
 class Notes final : public tracing::Layer {
  public:
   explicit Notes(std::vector<std::string>& notes) : notes_(notes) {}
@@ -52,8 +52,8 @@ class Attach : public testing::Test {
   std::vector<std::string> notes_;
   std::shared_ptr<tracing::Registry> const registry_ =
       tracing::RegistryBuilder()
-          .with(std::make_unique<Notes>(own_), std::make_unique<tracing::Targets>(
-                                                   tracing::Targets().with_default(tracing::LevelFilter::info)))
+          .with(std::make_unique<Notes>(own_),
+                std::make_unique<tracing::Targets>(tracing::Targets().with_default(tracing::LevelFilter::info)))
           .build();
   std::shared_ptr<Notes> const layer_ = std::make_shared<Notes>(notes_);
   tracing::ScopedDefault const scope_{registry_};
@@ -112,19 +112,20 @@ TEST_F(Attach, GetsPerfSpans) {
 }
 
 TEST_F(Attach, TurnsNoCallsiteOnWhileNothingIsAttached) {
-  auto const registry = tracing::RegistryBuilder().with(std::make_unique<Notes>(own_), std::make_unique<tracing::Targets>()).build();
+  auto const registry =
+      tracing::RegistryBuilder().with(std::make_unique<Notes>(own_), std::make_unique<tracing::Targets>()).build();
   EXPECT_EQ(registry->max_level_hint(), tracing::LevelFilter::off);
   tracing::with_default(registry, [] { EXPECT_FALSE(TRACE_ENABLED(error)); });
 }
 
-// A registry without layers keeps its spans, as it did.
+// A registry without layers keeps its spans, with or without attach().
 TEST_F(Attach, WorksInARegistryWithoutLayers) {
   auto const registry = tracing::RegistryBuilder().build();
   tracing::with_default(registry, [&] {
     TRACE_SPAN(info, "outer");
     EXPECT_FALSE(tracing::Span::current().is_none());
-    ASSERT_TRUE(registry->attach(layer_, std::make_unique<tracing::Targets>(
-                                             tracing::Targets().with_default(tracing::LevelFilter::trace))));
+    ASSERT_TRUE(registry->attach(
+        layer_, std::make_unique<tracing::Targets>(tracing::Targets().with_default(tracing::LevelFilter::trace))));
     TRACE_SPAN(info, "inner");
     registry->detach();
   });
@@ -133,11 +134,12 @@ TEST_F(Attach, WorksInARegistryWithoutLayers) {
 
 TEST_F(Attach, HasRoomBesideAsManyLayersAsThereMayBe) {
   tracing::RegistryBuilder builder;
-  for (std::size_t i = 0; i < tracing::RegistryBuilder::kMaxLayers + 3; ++i) builder.with(std::make_unique<Notes>(own_));
+  for (std::size_t i = 0; i < tracing::RegistryBuilder::kMaxLayers + 3; ++i)
+    builder.with(std::make_unique<Notes>(own_));
   auto const registry = std::move(builder).build();
   tracing::with_default(registry, [&] {
-    ASSERT_TRUE(registry->attach(layer_, std::make_unique<tracing::Targets>(
-                                             tracing::Targets().with_default(tracing::LevelFilter::trace))));
+    ASSERT_TRUE(registry->attach(
+        layer_, std::make_unique<tracing::Targets>(tracing::Targets().with_default(tracing::LevelFilter::trace))));
     TRACE_INFO("event");
   });
   EXPECT_EQ(notes_.size(), 1u);

@@ -1,4 +1,4 @@
-// A span that loses its last handle while threads are in it closes when the last of them leaves it.
+// Tests that a span that loses its last handle while threads are in it closes when the last thread leaves it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,7 @@
 #include "tracing_core/collect/registry_test_support.h"
 #include "tracing_core/tracing.h"
 
-namespace registry_test {
-namespace {
+namespace registry_test { namespace {
 
 using tracing::EnteredSpan;
 using tracing::Span;
@@ -26,7 +25,7 @@ void on_thread(std::shared_ptr<Registry> const& registry, F f) {
   std::thread([&] { with_default(registry, f); }).join();
 }
 
-// The lines without those that begin with "new".
+// Returns the lines except those that begin with "new".
 Lines after_creation(Lines lines) {
   std::erase_if(lines, [](std::string const& line) { return line.starts_with("new "); });
   return lines;
@@ -66,8 +65,8 @@ TEST(EnteredSpanTest, ClosesAfterTheGuardIfItsHandleIsReplaced) {
     span = TRACE_MAKE_SPAN(info, "c");
     TRACE_INFO("inside");
   });
-  EXPECT_EQ(after_creation(lines), (Lines{"enter a", "event a", "exit a", "close a", "enter b", "event b", "exit b",
-                                          "close b/c", "close b"}));
+  EXPECT_EQ(after_creation(lines),
+            (Lines{"enter a", "event a", "exit a", "close a", "enter b", "event b", "exit b", "close b/c", "close b"}));
 }
 
 TEST(EnteredSpanTest, ClosesAfterTheFunctionThatDropsItsHandle) {
@@ -222,8 +221,8 @@ TEST(EnteredSpanTest, ClosesAfterTheLastOfSeveralThreads) {
       thread.join();
     }
   });
-  EXPECT_EQ(after_creation(lines), (Lines{"enter a", "enter a", "enter a", "enter a", "exit a", "exit a", "exit a",
-                                          "exit a", "close a"}));
+  EXPECT_EQ(after_creation(lines),
+            (Lines{"enter a", "enter a", "enter a", "enter a", "exit a", "exit a", "exit a", "exit a", "close a"}));
 }
 
 TEST(EnteredSpanTest, TheThreadThatMadeItClosesItIfAnotherDropsItsHandle) {
@@ -277,7 +276,7 @@ TEST(EnteredSpanTest, AThreadThatEndsInsideLeavesIt) {
                                           "exit other", "close other"}));
 }
 
-// Not allowed, but the span must not stay open for good.
+// This is not allowed, but the span must not stay open for good.
 TEST(EnteredSpanTest, AGuardThatEndsOnAnotherThreadClosesItWithItsHandle) {
   Lines lines;
   auto const registry = RegistryBuilder().with(std::make_unique<Journal>(lines)).build();
@@ -289,7 +288,7 @@ TEST(EnteredSpanTest, AGuardThatEndsOnAnotherThreadClosesItWithItsHandle) {
   EXPECT_EQ(after_creation(lines), (Lines{"enter a", "close a", "event "}));
 }
 
-// Two threads that meet at each number.
+// Lets two threads meet at each number.
 class Meeting {
  public:
   void at(int number) {
@@ -371,7 +370,7 @@ TEST(EnteredSpanTest, ClosesOnceIfAHandleMadeInsideGoesAsWell) {
   EXPECT_FALSE(registry->has_open_spans());
 }
 
-// Quadratic time would be minutes.
+// If this took quadratic time, it would take minutes.
 TEST(EnteredSpanTest, ManySpansAreEnteredWithinEachOther) {
   constexpr int kDepth = 200000;
   auto const registry = RegistryBuilder().with(std::make_unique<Counting>()).build();
@@ -388,5 +387,4 @@ TEST(EnteredSpanTest, ManySpansAreEnteredWithinEachOther) {
   });
 }
 
-}  // namespace
-}  // namespace registry_test
+}}  // namespace registry_test

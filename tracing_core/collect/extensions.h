@@ -5,10 +5,13 @@
 #include <utility>
 #include <vector>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
 
-/// Objects that layers keep with a span, one of each type. Destroyed after the span's on_close(). Not thread-safe: add
-/// objects in on_new_span(), or later under SpanRef::lock(). The layer synchronises access to an object itself.
+namespace tracing { inline namespace v1 {
+
+/// The objects that layers keep with a span, at most one of each type. They are destroyed after the span's on_close().
+/// Not thread-safe: add objects in on_new_span(), or later under SpanRef::lock(). The layer itself synchronizes access
+/// to an object.
 class Extensions {
  public:
   Extensions() = default;
@@ -16,7 +19,7 @@ class Extensions {
   Extensions& operator=(Extensions const&) = delete;
   ~Extensions() { clear(); }
 
-  /// Null if there is none. Linear in the number of objects, which is small.
+  /// Returns null if there is no object of this type. Linear in the number of objects, which is small.
   template <class T>
   T* get() const noexcept {
     if (entries_ == nullptr) return nullptr;
@@ -25,7 +28,7 @@ class Extensions {
     }
     return nullptr;
   }
-  /// The object of this type, constructed from `args` if there is none yet.
+  /// Returns the object of this type; constructs it from `args` if there is none yet.
   template <class T, class... A>
   T& get_or_add(A&&... args) {
     if (T* found = get<T>()) return *found;
@@ -49,7 +52,7 @@ class Extensions {
     void* object;
     void (*destroy)(void* object) noexcept;
   };
-  std::unique_ptr<std::vector<Entry>> entries_;  // most spans have none
+  std::unique_ptr<std::vector<Entry>> entries_;  // null in most spans
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

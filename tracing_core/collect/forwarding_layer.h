@@ -1,4 +1,5 @@
-// ForwardingLayer: the base of layers that wrap one other layer. RoutingLayer: of those that choose among several.
+// ForwardingLayer: the base of layers that wrap one other layer. RoutingLayer: the base of layers that choose among
+// several.
 #pragma once
 
 #include <memory>
@@ -6,14 +7,14 @@
 
 #include "tracing_core/collect/layer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Passes each call on to a layer that `Derived` chooses, by two functions, or to none if they return null:
+/// Passes each call on to a layer that `Derived` chooses by these two functions. Drops the call if they return null:
 ///
 ///     Layer* layer_for(SpanRef span, bool enters) noexcept;   // `enters`: a track enters the span
 ///     Layer* layer_for(Event const& event, Context const& context) noexcept;
 ///
-/// `Derived` says which hooks() it wants, and what flush() does.
+/// `Derived` also implements hooks() and flush().
 template <class Derived>
 class RoutingLayer : public Layer {
  public:
@@ -76,4 +77,4 @@ class BasicForwardingLayer : public RoutingLayer<BasicForwardingLayer<Pointer>> 
 /// Forwards to a layer that it owns.
 using ForwardingLayer = BasicForwardingLayer<std::unique_ptr<Layer>>;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -42,7 +42,7 @@ class Recording final : public tracing::Layer {
 
 constexpr tracing::Hooks kScopes = tracing::Hooks::all | tracing::Hooks::scopes;
 
-// What a span with an event makes; the registry then ends, and flushes.
+// Makes a span with an event; the registry then ends, and flushes.
 void record_with(std::unique_ptr<tracing::Layer> layer) {
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
     TRACE_SPAN(info, "span");

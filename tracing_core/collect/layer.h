@@ -1,4 +1,4 @@
-// Layer: reacts to spans and events. Context: the circumstances of a call to it.
+// Layer: reacts to spans and events. Context: the circumstances of a call to a layer.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 #include "tracing_core/collect/span_ref.h"
 #include "tracing_core/dispatch/subscriber.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 class Registry;
 namespace internal {
 struct TrackState;
 }
 
-/// The calls that a layer wants. The registry omits the others.
+/// The calls that a layer wants. The registry omits all other calls.
 enum class Hooks : std::uint16_t {
   none = 0,
   new_span = 1,
@@ -27,8 +27,8 @@ enum class Hooks : std::uint16_t {
   timed = 128,
   all = 255,
   scopes = 256,  ///< on_scope_begin() and on_scope_end() replace four calls; not in `all`
-  /// Not a call: keep each value of a field that is recorded several times. Otherwise a span has the value from its
-  /// beginning and the last one, and its memory does not grow with each record(). Not in `all`.
+  /// Not a call: keeps each value of a field that is recorded several times. Without it, a span has the value from its
+  /// beginning and the last value, and its memory does not grow with each record(). Not in `all`.
   all_values = 512,
 };
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
@@ -53,36 +53,36 @@ class Context {
         restored_(origin.restored),
         dated_(time_) {}
 
-  /// The time of the record. The clock is read once for all layers.
+  /// Returns the time of the record. Reads the clock once for all layers.
   Instant time() const noexcept {
     if (!time_) time_ = Instant::now();
     return time_;
   }
-  /// The record came with its time: it did not happen just now.
+  /// True if the record came with its time: it did not happen just now.
   bool is_dated() const noexcept { return dated_; }
-  /// The record sets up state from before a replay: keep it, but print nothing.
+  /// True if the record sets up state from before a replay: store it, but print nothing.
   bool is_restored() const noexcept { return restored_; }
-  /// The thread, or another track such as a GPU stream.
+  /// Returns the thread, or another track such as a GPU stream.
   Track const& track() const noexcept;
-  /// The span that the track is in, as this layer sees it.
+  /// Returns the span that the track is in, as this layer sees it.
   SpanRef current_span() const noexcept;
-  /// The parent of an event: its explicit parent, or else the current span; empty for a root.
+  /// Returns the parent of an event: its explicit parent, or without one the current span; empty for a root.
   SpanRef event_span(Event const& event) const noexcept;
-  /// The open span with this id; empty if it is closed or hidden from this layer.
+  /// Returns the open span with this id; empty if it is closed or hidden from this layer.
   SpanRef span(SpanId id) const noexcept;
   Registry& registry() const noexcept { return registry_; }
-  /// The spans that the track is in, in the order in which it entered them, outermost first: calls `visit` for each.
-  void visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
-  /// The same of the innermost `max` spans of the calling thread, which may make records of another track. Takes time
-  /// for `max` spans, however many there are.
+  /// Calls `visit` for each of the innermost `max` spans that the calling thread is in, in the order in which it
+  /// entered them. They are the calling thread's spans even if the record belongs to another track. Ends its search at
+  /// the `max`-th span, so a deep stack costs no more.
   void visit_entered_here(std::size_t max, void (*visit)(void* context, SpanRef span), void* context) const noexcept;
-  /// How many spans the calling thread is in, at most `max`.
+  /// Returns how many spans the calling thread is in, at most `max`.
   std::size_t count_entered_here(std::size_t max) const noexcept;
 
-  // For the registry: the same context for another layer.
+  // The registry uses the context for each layer in turn.
   void set_mask(LayerMask mask) noexcept { mask_ = mask; }
   LayerMask mask() const noexcept { return mask_; }
-  // For the layer that records: those after it see the time that is in the recording, unless one asked before.
+  // Called by the layer that records. Later layers then see the time that is in the recording, unless an earlier
+  // layer asked for the time.
   void set_time(Instant time) const noexcept {
     if (!time_) time_ = time;
   }
@@ -96,7 +96,7 @@ class Context {
   bool dated_;
 };
 
-/// Reacts to spans and events: prints, records or exports them. Must be thread-safe: it is called by any thread at any
+/// Reacts to spans and events: prints, records or exports them. Must be thread-safe: any thread may call it at any
 /// time. Records that it emits itself are dropped.
 class Layer {
  public:
@@ -105,30 +105,30 @@ class Layer {
   Layer& operator=(Layer const&) = delete;
   virtual ~Layer() = default;
 
-  /// The calls that it wants. Called once, when its registry is built.
+  /// Returns the calls that the layer wants. Called once, when its registry is built.
   virtual Hooks hooks() const noexcept { return Hooks::all; }
   virtual void on_new_span(SpanRef, NewSpan const&, Context const&) noexcept {}
   virtual void on_record(SpanRef, FieldValues const& /*values*/, Context const&) noexcept {}
   virtual void on_follows_from(SpanRef, SpanRef /*cause*/, Context const&) noexcept {}
   virtual void on_event(Event const&, Context const&) noexcept {}
-  /// The track enters the span, in which it may be already. Each call has a matching on_exit().
+  /// The track enters the span; it may already be in it. Each call has a matching on_exit().
   virtual void on_enter(SpanRef, Context const&) noexcept {}
   /// The track leaves the span.
   virtual void on_exit(SpanRef, Context const&) noexcept {}
-  /// The last handle is gone. The span does not exist afterwards.
+  /// The last handle is gone. The span no longer exists after this call.
   virtual void on_close(SpanRef, Context const&) noexcept {}
-  /// A perf span of this thread ends; its duration. on_exit() and on_close() follow.
+  /// A perf span of this thread ends; `timing` is its duration. on_exit() and on_close() follow.
   virtual void on_timed(SpanRef, Timing const&, Context const&) noexcept {}
-  /// With Hooks::scopes, in place of on_new_span() and on_enter(): a span is opened and entered by one statement.
+  /// With Hooks::scopes, replaces on_new_span() and on_enter() for a span that one statement opens and enters.
   virtual void on_scope_begin(SpanRef, Context const&) noexcept {}
-  /// In place of on_exit() and on_close(): the innermost span, of which nothing remains. A span that is not the
-  /// innermost one, or that somebody still holds, ends by these two.
+  /// With Hooks::scopes, replaces on_exit() and on_close() for the innermost span if nothing holds it, nothing is kept
+  /// with it, and no other layer wants its on_close(). All other spans end with these two calls.
   virtual void on_scope_end(SpanRef, Context const&) noexcept {}
-  /// A record that the layer wanted is dropped, since the thread was in a layer or in the registry: a signal's handler made
-  /// it, or a layer. Must be async-signal-safe.
+  /// Called when a record that the layer wanted is dropped: a signal handler or a layer made it while the thread was
+  /// inside a layer or the registry. Must be async-signal-safe.
   virtual void on_dropped() noexcept {}
   /// Writes out buffered data.
   virtual void flush() noexcept {}
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

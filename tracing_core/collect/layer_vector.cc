@@ -1,6 +1,6 @@
 #include "tracing_core/collect/layer_vector.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 template <class F>
@@ -19,7 +19,7 @@ LayerVector::LayerVector(std::vector<std::unique_ptr<Layer>> layers) : layers_(s
 Hooks LayerVector::hooks() const noexcept {
   Hooks hooks = Hooks::none;
   for (auto const& layer : layers_) hooks = hooks | layer->hooks();
-  return hooks & ~Hooks::scopes;  // one layer would take from the others the calls that its own replace
+  return hooks & ~Hooks::scopes;  // replaces four calls, which the other layers here may need
 }
 
 void LayerVector::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
@@ -53,4 +53,4 @@ void LayerVector::flush() noexcept {
   for (auto const& layer : layers_) layer->flush();
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -6,10 +6,10 @@
 
 #include "tracing_core/collect/layer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Several layers as one, for layers that share a filter or whose number is known only at run time. Calls them in
-/// order. Null layers are left out; an empty vector does nothing.
+/// Makes one layer of several, which share a filter or whose number is known only at run time. Calls them in order.
+/// Null layers are left out; an empty vector does nothing.
 class LayerVector final : public Layer {
  public:
   explicit LayerVector(std::vector<std::unique_ptr<Layer>> layers);
@@ -32,4 +32,4 @@ class LayerVector final : public Layer {
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

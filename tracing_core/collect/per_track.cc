@@ -1,6 +1,6 @@
 #include "tracing_core/collect/per_track.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 constinit thread_local TrackCache track_cache{};
 
@@ -9,4 +9,4 @@ std::uint64_t next_per_track_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -11,7 +11,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/filter.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 class SpanStore;
 
@@ -21,7 +21,7 @@ class SpareFilter;
 class SpareLayer;
 enum class LeftSpan : std::uint8_t;
 
-// Which layers are called for which record, one bit per layer. Computed once, by compute_masks() in
+// Says which layers are called for which record, one bit per layer. Computed once, by compute_masks() in
 // registry_builder.cc. Only these masks decide what a registry does with a record.
 struct RegistryMasks {
   static constexpr LayerMask kAll = ~LayerMask{0};
@@ -29,7 +29,7 @@ struct RegistryMasks {
   // Layers that want the call: see Layer::hooks().
   LayerMask on_new_span = 0, on_record = 0, on_follows_from = 0, on_event = 0;
   LayerMask on_enter = 0, on_exit = 0, on_close = 0, on_timed = 0;
-  LayerMask scopes = 0;  // of a scope they get its beginning and its end in place of four calls
+  LayerMask scopes = 0;      // layers that get the beginning and the end of a scope in place of four calls
   LayerMask all_values = 0;  // see Hooks::all_values
 
   LayerMask unfiltered = 0;       // layers without a filter, and the registry itself if it has no layer
@@ -39,19 +39,20 @@ struct RegistryMasks {
   LayerMask perf_filters = 0;     // layers whose filter decides about perf spans
   LayerMask perf_for_all = 0;     // layers whose filter decides about perf spans for all layers
 
-  // The layers to call, or whose filter to call, for an event, for a new span, and for all that happens to a scope.
-  // kAll if a filter of the entire registry must be called, too. A record without such a layer takes the fast path.
+  // The layers that must be called, or whose filter must be called, for an event, for a new span, and for anything that
+  // happens to a scope. kAll if a filter of the entire registry must be called, too. A record for which these masks
+  // have no layer takes the fast path.
   LayerMask event = 0;
   LayerMask creation = 0;
   LayerMask scope = 0;
-  LayerMask end() const noexcept { return on_exit | on_close; }  // a span with filter state takes the slow path anyway
+  LayerMask end() const noexcept { return on_exit | on_close; }  // filter states need no bit: they force the slow path
 };
 
 }  // namespace internal
 
-/// The subscriber that stores open spans, tracks which of them each thread is in, and calls layers, each for the
-/// records that its filter lets pass. Made by a RegistryBuilder. Thread-safe. A span that stays on its thread costs no
-/// lock, no allocation and no atomic read-modify-write; its memory is reused after it is closed.
+/// The subscriber that stores open spans, tracks which spans each thread is in, and calls each layer for the records
+/// that its filter lets pass. Made by a RegistryBuilder. Thread-safe. A span that stays on its thread costs no lock, no
+/// allocation and no atomic read-modify-write; its memory is reused after it is closed.
 class Registry final : public Subscriber, public std::enable_shared_from_this<Registry> {
  public:
   struct RetiredRegistries;  // private to registry_builder.cc
@@ -80,36 +81,36 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   bool has_open_spans() const noexcept override;
   Registry* as_registry() noexcept override { return this; }
 
-  /// The calling thread's own track; null if memory ran out.
+  /// Returns the calling thread's own track; null if memory ran out.
   Track const* own_track() const noexcept;
   internal::TrackState const* own_track_state() const noexcept;
   /// Calls flush() of every layer.
   void flush() noexcept;
 
-  /// Adds a layer for some time, such as that of a profile: it gets what `filter` lets pass until detach(), and all that
-  /// happens later to spans which began meanwhile. Layer and filter are kept until the registry ends, since a thread may be
-  /// calling them. Nothing is attached to a registry at first, and that costs nothing. False, and nothing happens, if there
-  /// is an attached filter already, or if a layer, filter or formatter calls this.
+  /// Adds a layer for some time, such as the layer of a profile: it gets what `filter` lets pass until detach(), and
+  /// everything that happens later to spans that began meanwhile. Layer and filter are kept until the registry ends,
+  /// since a thread may be calling them. A registry starts with nothing attached, and that costs nothing. Does nothing
+  /// and returns false if a filter is already attached, or if a layer, filter or formatter makes this call.
   ///
-  /// REQUIRES: the layer wants Hooks::scopes, and is the same one each time. The filter answers only `always` or `never`,
-  /// from the metadata alone; it decides about perf spans and annotations, too.
+  /// REQUIRES: the layer wants Hooks::scopes, and each call passes the same layer. The filter answers only `always` or
+  /// `never`, from the metadata alone; it decides about perf spans and annotations, too.
   bool attach(std::shared_ptr<Layer> layer, std::unique_ptr<Filter> filter);
   void detach() noexcept;
-  /// The open span with this id; empty if it is closed.
+  /// Returns the open span with this id; empty if it is closed.
   SpanRef span(SpanId id) const noexcept;
   /// Calls `visit(context, span)` for each span that the calling thread is in, innermost first.
   void visit_current_spans(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
   /// Calls `visit` for each track and each span that it is in, outermost first, to inspect a process that crashes or
   /// hangs. Takes no lock and allocates nothing. Other threads keep running, so a span may be closing while it is
-  /// visited: its values may then be inconsistent, but they are never outside of a span's memory.
+  /// visited: its values may then be inconsistent, but are always read from a span's memory.
   void visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span),
                         void* context) const noexcept;
 
  private:
   friend class RegistryBuilder;
   friend class Context;
-  static constexpr std::size_t kMaxLayers = 30;  // with the one that attach() adds
-  struct Attached;  // a layer with its filter
+  static constexpr std::size_t kMaxLayers = 30;  // includes the layer that attach() adds
+  struct Attached;                               // a layer with its filter
   using Layers = std::vector<std::unique_ptr<Attached>>;
   using Filters = std::vector<std::unique_ptr<Filter>>;
 
@@ -135,7 +136,7 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   Left pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin, bool scope) noexcept;
   void let_go(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
-  // Returns the parent that it held a reference to, or null.
+  // Returns the parent to which the span held a reference, or null.
   internal::SpanSlot* close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void clear_extras(internal::SpanSlot& slot) noexcept;
 
@@ -153,19 +154,19 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   void for_each_perf_filter(Metadata const& metadata, F&& f) noexcept;
 
   Layers layers_;
-  Filters filters_;  // of the entire registry
-  internal::SpareLayer& spare_layer_;  // the last one of layers_, and its filter
+  Filters filters_;                    // filters of the entire registry
+  internal::SpareLayer& spare_layer_;  // the last layer of layers_; the next member is its filter
   internal::SpareFilter& spare_filter_;
   internal::RegistryMasks const masks_;
   std::unique_ptr<SpanStore> store_;
-  // The pointers in layers_ again, so that one load reaches them.
+  // Copies of the pointers in layers_, which one load reaches.
   std::array<Layer*, kMaxLayers> layer_pointers_{};
   std::array<Filter*, kMaxLayers> layer_filters_{};
-  std::atomic<bool> retired_{false};  // it has no owner any more and is destroyed with its last span
+  std::atomic<bool> retired_{false};  // it has no owner and is destroyed with its last span
 };
 
-/// Builds a registry: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();
-/// Or, where layers are optional: RegistryBuilder builder; if (c) builder.with(layer); std::move(builder).build();
+/// Builds a registry: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build(); Or, if
+/// layers are optional: RegistryBuilder builder; if (c) builder.with(layer); std::move(builder).build();
 class RegistryBuilder {
  public:
   static constexpr std::size_t kMaxLayers = Registry::kMaxLayers - 1;
@@ -175,15 +176,15 @@ class RegistryBuilder {
   RegistryBuilder& operator=(RegistryBuilder&&) noexcept;
   ~RegistryBuilder();
 
-  /// Adds a layer that sees what `filter` lets pass, or everything if `filter` is null. A null layer is ignored, so
-  /// that a layer can be optional, and so are layers after the first kMaxLayers.
+  /// Adds a layer that sees what `filter` lets pass, or everything if `filter` is null. Ignores a null layer, so that a
+  /// layer can be optional, and ignores layers after the first kMaxLayers.
   RegistryBuilder& with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter = nullptr) &;
   [[nodiscard]] RegistryBuilder with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter = nullptr) &&;
-  /// Adds a filter for the entire registry: no layer sees what it rejects.
+  /// Adds a filter for the entire registry: no layer sees the records that it rejects.
   RegistryBuilder& with_filter(std::unique_ptr<Filter> filter) &;
   [[nodiscard]] RegistryBuilder with_filter(std::unique_ptr<Filter> filter) &&;
 
-  /// Returns the registry. It is destroyed when it has neither an owner nor an open span any more.
+  /// Returns the registry. It is destroyed when it has neither an owner nor an open span.
   std::shared_ptr<Registry> build() &&;
 
  private:
@@ -191,4 +192,4 @@ class RegistryBuilder {
   std::vector<std::unique_ptr<Filter>> filters_;
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

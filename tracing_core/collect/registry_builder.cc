@@ -1,4 +1,4 @@
-// How a registry is built, who is called for which record, and when it is destroyed.
+// Builds a registry, computes which layers are called for which record, and destroys the registry after its last span.
 #include <algorithm>
 #include <new>
 
@@ -8,7 +8,7 @@
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 using internal::bit;
 
@@ -36,7 +36,7 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
     add(masks.perf_filters, filter->perf_role() != PerfRole::none);
     add(masks.perf_for_all, filter->perf_role() == PerfRole::registry);
   }
-  if (layers.size() == 1) masks.unfiltered = internal::kRegistryItself;  // it has no layer of its own
+  if (layers.size() == 1) masks.unfiltered = internal::kRegistryItself;  // it has no layer except the spare one
   masks.event = masks.event_filters != 0 ? masks.kAll : masks.on_event;
   masks.creation = (masks.on_new_span & ~masks.scopes) | masks.span_filters;
   for (auto const& filter : filters) {
@@ -79,7 +79,8 @@ void Registry::detach() noexcept {
   spare_filter_.detach();
   try {
     rebuild_interest();
-  } catch (std::bad_alloc const&) {  // the next rebuild takes effect; until then the layer gets more
+  } catch (std::bad_alloc const&) {  // the change takes effect with the next rebuild; until then the layer gets more
+                                     // records
   }
 }
 
@@ -99,8 +100,8 @@ RegistryBuilder& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) & 
   return *this;
 }
 
-// These return a new builder rather than a reference, since `builder = std::move(builder).with(layer)` would then move
-// the builder to itself, which empties it.
+// These return a new builder rather than a reference, since with a reference `builder = std::move(builder).with(layer)`
+// would move the builder to itself, which empties it.
 RegistryBuilder RegistryBuilder::with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter) && {
   return std::move(with(std::move(layer), std::move(filter)));
 }
@@ -116,7 +117,7 @@ constinit internal::NeverDestroyed<Registry::RetiredRegistries> retired_registri
 void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { retired_registries->mutex.lock(); }
 void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { retired_registries->mutex.unlock(); }
 
-[[gnu::constructor]] void register_fork_handler() noexcept {
+[[gnu::constructor]] void register_fork_handler_of_registries() noexcept {
   internal::set_fork_handler(internal::ForkStage::registries, {lock_for_fork, unlock_after_fork, unlock_after_fork});
 }
 
@@ -129,7 +130,7 @@ void Registry::RetiredRegistries::retire(Registry* registry) noexcept {
   try {
     internal::MutexLock const lock(retired_registries->mutex);
     retired_registries->waiting.emplace_back(registry);
-  } catch (...) {  // out of memory: it is never destroyed
+  } catch (...) {  // out of memory: the registry is never destroyed
   }
   reap();
   internal::forget_dead_subscribers();
@@ -155,4 +156,4 @@ std::shared_ptr<Registry> RegistryBuilder::build() && {
                                    Registry::RetiredRegistries::retire);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

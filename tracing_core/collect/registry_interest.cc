@@ -1,16 +1,17 @@
-// Which records of a callsite the layers want, according to their filters.
+// Decides which records of a callsite the layers want, by their filters.
 #include <algorithm>
 
 #include "tracing_core/collect/registry_parts.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 using internal::bit;
 using internal::for_each_layer;
 using internal::kGlobalUndecided;
 using internal::lowest;
 
-// Calls `f(filter, layers)` for each filter that decides about this perf callsite, with the layers that it decides for.
+// Calls `f(filter, layers)` for each filter that decides about this perf callsite, and the layers for which the filter
+// decides.
 template <class F>
 void Registry::for_each_perf_filter(Metadata const& metadata, F&& f) noexcept {
   LayerMask const all = static_cast<LayerMask>((std::uint64_t{1} << layers_.size()) - 1);
@@ -44,7 +45,7 @@ LayerMask Registry::query_perf_filters(Metadata const& metadata, LayerMask wante
   return wanted;
 }
 
-// Only the attached layer gets annotations, whatever the filters of others say.
+// Wants annotations only for the attached layer, whatever the filters of other layers say.
 Registration Registry::register_annotation(Metadata const& metadata) noexcept {
   std::size_t const spare = layers_.size() - 1;
   if (layer_filters_[spare]->callsite_enabled(metadata) != Interest::always) return {};
@@ -52,7 +53,8 @@ Registration Registry::register_annotation(Metadata const& metadata) noexcept {
 }
 
 Registration Registry::register_callsite(Metadata const& metadata) noexcept {
-  if (metadata.is_annotation()) [[unlikely]] return register_annotation(metadata);
+  if (metadata.is_annotation()) [[unlikely]]
+    return register_annotation(metadata);
   if (metadata.is_perf()) return register_perf(metadata);
   Registration result;
   for (auto const& filter : filters_) {
@@ -84,21 +86,22 @@ LevelFilter Registry::max_level_hint() const noexcept {
     if (attached->filter != nullptr) hint = std::max(hint, attached->filter->max_level_hint());
   }
   for (auto const& filter : filters_) hint = std::min(hint, filter->max_level_hint());
-  // Perf spans are decided by these alone, not by the filters of the entire registry.
+  // Only these filters decide about perf spans, not the filters of the entire registry.
   for_each_layer(masks_.perf_filters,
                  [&](std::size_t i) { hint = std::max(hint, layer_filters_[i]->max_level_hint()); });
   return hint;
 }
 
 LayerMask Registry::enabled(Metadata const& metadata) noexcept {
-  // A filter's constant answer about a callsite takes precedence over its enabled(), as it does for a cached answer.
+  // A constant answer of a filter about a callsite takes precedence over the filter's enabled(), as in a cached answer.
   Registration const known = register_callsite(metadata);
   return known.interest == Interest::sometimes ? enabled_now(metadata, known.wanted, known.undecided) : known.wanted;
 }
 
 LayerMask Registry::enabled_now(Metadata const& metadata, LayerMask wanted, LayerMask undecided) noexcept {
   bool const one = (undecided & (undecided - 1)) == 0;
-  if (!one || undecided == kGlobalUndecided) [[unlikely]] return query_filters(metadata, wanted, undecided);
+  if (!one || undecided == kGlobalUndecided) [[unlikely]]
+    return query_filters(metadata, wanted, undecided);
   return layer_filters_[lowest(undecided)]->enabled_now(metadata) ? wanted | undecided : wanted;
 }
 
@@ -115,4 +118,4 @@ LayerMask Registry::query_filters(Metadata const& metadata, LayerMask wanted, La
   return wanted;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

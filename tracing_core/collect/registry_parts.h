@@ -1,4 +1,4 @@
-// What the files of Registry share: its layers, sets of layers, and references between slots.
+// The parts that the files of Registry share: its layers, sets of layers, and references between slots.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-// Registries without owner whose spans are still open.
+// The registries that have no owner but open spans.
 struct Registry::RetiredRegistries {
   internal::Mutex mutex;
   std::vector<std::unique_ptr<Registry>> waiting TRACING_GUARDED_BY(mutex);
 
   static void retire(Registry* registry) noexcept;
-  // Destroys those whose last span is closed.
+  // Destroys the registries whose last span is closed.
   static void reap() noexcept;
 };
 
@@ -28,10 +28,10 @@ struct Registry::Attached {
 
 namespace internal {
 
-inline constexpr LayerMask kRegistryItself = LayerMask{1} << 31;  // a registry without layers still wants its spans
-inline constexpr LayerMask kGlobalUndecided = LayerMask{1} << 30;  // undecided: the filters of the entire registry
+inline constexpr LayerMask kRegistryItself = LayerMask{1} << 31;   // a registry without layers still wants its spans
+inline constexpr LayerMask kGlobalUndecided = LayerMask{1} << 30;  // the filters of the entire registry are undecided
 
-// The first layer in `set`. REQUIRES: set != 0. (std::countr_zero would check it.)
+// Returns the first layer in `set`. REQUIRES: set != 0. (std::countr_zero would check this.)
 inline std::size_t lowest(LayerMask set) noexcept { return static_cast<std::size_t>(__builtin_ctz(set)); }
 
 // Calls `f(index)` for each layer in `set`, in the order in which they were added.
@@ -42,8 +42,8 @@ inline void for_each_layer(LayerMask set, F&& f) noexcept {
 
 constexpr LayerMask bit(std::size_t index) noexcept { return LayerMask{1} << index; }
 
-// Before the first handle to the span is made: any thread may hold the span and its parents from now on, so each takes
-// a reference to its parent.
+// Must be called before the first handle to the span is made: from then on any thread may hold the span and its
+// parents, so each of them takes a reference to its parent.
 inline void share(SpanSlot* slot) noexcept {
   while (slot != nullptr && !slot->shared.load(std::memory_order_relaxed)) {
     slot->shared.store(true, std::memory_order_relaxed);
@@ -54,12 +54,5 @@ inline void share(SpanSlot* slot) noexcept {
   }
 }
 
-// Makes close() clear what is stored with the span.
-inline void set_has_extras(SpanSlot& slot) noexcept {
-  if (slot.has_extras.load(std::memory_order_relaxed)) return;
-  slot.has_extras.store(true, std::memory_order_relaxed);
-  slot.special.store(true, std::memory_order_relaxed);
-}
-
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

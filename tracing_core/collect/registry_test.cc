@@ -13,10 +13,9 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/tracing.h"
 
-namespace registry_test {
-namespace {
+namespace registry_test { namespace {
 
-// Lets everything pass that has another name.
+// Lets all records pass except those with this name.
 class NotNamed final : public tracing::Filter {
  public:
   explicit NotNamed(std::string name) : name_(std::move(name)) {}
@@ -162,7 +161,9 @@ void nest(int depth) {
   EXPECT_EQ(count, 200);
 }
 
-TEST(Registry, ScopesNestTwoHundredLevelsDeep) { with_default(RegistryBuilder().build(), [] { nest(1); }); }
+TEST(Registry, ScopesNestTwoHundredLevelsDeep) {
+  with_default(RegistryBuilder().build(), [] { nest(1); });
+}
 
 TEST(Registry, IsKeptUntilItsLastSpanIsClosed) {
   Lines lines;
@@ -197,7 +198,7 @@ TEST(Registry, AFilterHidesSpansFromItsOwnLayerOnly) {
                          "close a"}));
 }
 
-// Always wants spans, and never wants anything else when it is queried, like a filter that follows these spans.
+// Always wants spans, and never wants other records when it is queried, like a filter that follows these spans.
 class SpansOnly final : public tracing::Filter {
  public:
   tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override {
@@ -212,7 +213,7 @@ TEST(Registry, AFilterIsNotQueriedAboutCallsitesItAlwaysWants) {
     TRACE_INFO("event");
   };
   Lines lines;
-  // While there are two registries, each is queried about its own thread's records.
+  // While there are two registries, each is queried about the records of its own thread.
   auto const other = RegistryBuilder().build();
   with_default(other, [&] {
     with_default(RegistryBuilder().with(std::make_unique<Journal>(lines), std::make_unique<SpansOnly>()).build(), emit);
@@ -406,5 +407,4 @@ TEST(Registry, OutdatedIdsReferToNoSpan) {
   });
 }
 
-}  // namespace
-}  // namespace registry_test
+}}  // namespace registry_test

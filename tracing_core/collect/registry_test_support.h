@@ -1,4 +1,4 @@
-// Journal: a layer that writes down its calls, for tests of the registry.
+// Journal: a layer that notes its calls, for tests of the registry.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Memory of the registry, and spans on many threads and in forked children.
+// Tests the memory of the registry, and spans on many threads and in forked children.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,17 +14,16 @@
 #include "tests/support/sanitizers.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/collect/registry_test_support.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/tracing.h"
 
-namespace registry_test {
-namespace {
+namespace registry_test { namespace {
 
 using tracing::internal::RecordLayer;
 using tracing::internal::RecordStore;
 using tracing::internal::Region;
 
-// By how much the memory of the process may grow; sanitizers use some themselves.
+// The memory by which the process may grow; sanitizers use some themselves.
 #if TESTLOG_TSAN || TESTLOG_ASAN
 constexpr std::size_t kSlackKib = 65536;
 #else
@@ -164,7 +163,7 @@ TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
   EXPECT_FALSE(registry->has_open_spans());
 }
 
-// Takes the locks of the dispatcher, of registries without owner, of a recording and of spans.
+// Takes the locks of the dispatcher, of registries that have no owner, of a recording and of spans.
 void use_every_lock(std::shared_ptr<Registry> const& registry, std::shared_ptr<Registry> const& recording) {
   with_default(RegistryBuilder().build(), [] { TRACE_SPAN(info, "short-lived"); });
   with_default(recording, [] { TRACE_SPAN(info, "recorded"); });
@@ -190,10 +189,10 @@ TEST(Registry, AForkedChildFindsEveryLockFreeWhileOtherThreadsWork) {
   GTEST_SKIP() << "a forked child may find the allocator of the sanitizer locked for good";
 #endif
   auto const registry = RegistryBuilder().build();
-  auto const recording = RegistryBuilder()
-                             .with(std::make_unique<RecordLayer>(
-                                 std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes))))
-                             .build();
+  auto const recording =
+      RegistryBuilder()
+          .with(std::make_unique<RecordLayer>(std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes))))
+          .build();
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
@@ -217,5 +216,4 @@ TEST(Registry, AForkedChildFindsEveryLockFreeWhileOtherThreadsWork) {
   for (auto& thread : threads) thread.join();
 }
 
-}  // namespace
-}  // namespace registry_test
+}}  // namespace registry_test

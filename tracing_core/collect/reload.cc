@@ -8,7 +8,7 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/filter/forwarding_filter.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 // Points to the current filter or layer of a slot.
@@ -23,8 +23,8 @@ class Current {
   std::shared_ptr<ReloadSlot<T>> slot_;
 };
 
-// A registry asks once for perf_role(), wants_events(), follows_spans() and decides_by_thread_level(): perf_role() is
-// that of the first filter, and the others hold for every filter that may come.
+// A registry calls perf_role(), wants_events(), follows_spans() and decides_by_thread_level() only once. So perf_role()
+// is the role of the first filter, and the other three give answers that are safe for every later filter.
 class ReloadableFilter final : public BasicForwardingFilter<Current<Filter>> {
  public:
   explicit ReloadableFilter(std::shared_ptr<ReloadSlot<Filter>> slot)
@@ -59,7 +59,7 @@ class ReloadableFilter final : public BasicForwardingFilter<Current<Filter>> {
   }
 
  private:
-  // The filter that a span was created under, and that filter's own state.
+  // The filter under which a span was created, and this filter's own state.
   struct SpanState {
     Filter& filter;
     std::uintptr_t own;
@@ -67,12 +67,13 @@ class ReloadableFilter final : public BasicForwardingFilter<Current<Filter>> {
   static SpanState& state_of(std::uintptr_t state) noexcept { return *reinterpret_cast<SpanState*>(state); }
 };
 
-// Its targets are LayerVectors, which leave out the calls that their layers do not want.
+// Forwards to the current LayerVector, which leaves out the calls that its layer does not want.
 class ReloadableLayer final : public BasicForwardingLayer<Current<Layer>> {
  public:
   explicit ReloadableLayer(std::shared_ptr<ReloadSlot<Layer>> slot) : BasicForwardingLayer(Current(std::move(slot))) {}
 
-  // Later ones may want other calls; whether all values are kept is decided by the first.
+  // Wants all calls, since later layers may want other calls than the first. Only the first decides whether all values
+  // are kept.
   Hooks hooks() const noexcept override { return Hooks::all | (BasicForwardingLayer::hooks() & Hooks::all_values); }
 };
 
@@ -100,4 +101,4 @@ std::unique_ptr<Layer> make_reloadable(std::shared_ptr<ReloadSlot<Layer>> slot) 
   return std::make_unique<ReloadableLayer>(std::move(slot));
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

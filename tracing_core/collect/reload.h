@@ -12,23 +12,23 @@
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// The result of a reload().
 enum class Reloaded : std::uint8_t {
   done,
-  gone,           ///< nothing happened: the filter or layer was destroyed with its registry
-  in_subscriber,  ///< nothing happened: called by a layer, filter or formatter while it handles a record
+  gone,           ///< did nothing: the filter or layer was destroyed with its registry
+  in_subscriber,  ///< did nothing: called by a layer, filter or formatter while it handles a record
 };
 
 namespace internal {
 
-// A filter or layer that can be replaced. Those that were replaced are kept: a thread may still be calling one, and
-// open spans stay with the filter that they were created under.
+// A filter or layer that can be replaced. Replaced filters and layers are kept: a thread may still be calling one, and
+// open spans stay with the filter under which they were created.
 template <class T>
 struct ReloadSlot {
   std::atomic<T*> current{nullptr};
-  Mutex mutex;  // one reload at a time
+  Mutex mutex;  // serializes reloads
   std::vector<std::unique_ptr<T>> all TRACING_GUARDED_BY(mutex);
 
   void set(std::unique_ptr<T> next) TRACING_REQUIRES(mutex) {
@@ -44,7 +44,7 @@ std::unique_ptr<Layer> make_reload_target(std::unique_ptr<Layer> layer);
 std::unique_ptr<Filter> make_reloadable(std::shared_ptr<ReloadSlot<Filter>> slot);
 std::unique_ptr<Layer> make_reloadable(std::shared_ptr<ReloadSlot<Layer>> slot);
 
-// The object that was passed to reloadable() or reload().
+// Returns the object that was passed to reloadable() or reload().
 Filter const* without_wrapper(Filter const& target) noexcept;
 Layer const* without_wrapper(Layer const& target) noexcept;
 
@@ -53,21 +53,21 @@ inline void flush_replaced(Layer& layer) noexcept { layer.flush(); }
 
 }  // namespace internal
 
-/// Replaces a filter or a layer: see reloadable(). Copies refer to the same one. Thread-safe.
+/// Replaces a filter or a layer: see reloadable(). Copies refer to one filter or layer. Thread-safe.
 template <class T>
 class ReloadHandle {
  public:
   explicit ReloadHandle(std::shared_ptr<internal::ReloadSlot<T>> const& slot) noexcept : slot_(slot) {}
 
   /// Replaces the current filter or layer by `next` and queries all callsites again. Null means a filter that lets
-  /// everything pass, or a layer that does nothing. The memory of the replaced one is kept until its registry ends. A
+  /// everything pass, or a layer that does nothing. The replaced filter or layer is kept until its registry ends. A
   /// replaced layer is flushed. Does nothing if called by a layer, filter or formatter.
   Reloaded reload(std::unique_ptr<T> next) {
     return modify([&next](T const*) { return std::move(next); });
   }
 
-  /// As reload() with the result of `make(T const* current)`, a std::unique_ptr<T>. No other thread replaces it
-  /// meanwhile. `current` is null for a layer that does nothing.
+  /// Does what reload() does with the result of `make(T const* current)`, a std::unique_ptr<T>. No other thread
+  /// replaces the current filter or layer meanwhile. `current` is null for a layer that does nothing.
   template <class F>
   Reloaded modify(F&& make);
 
@@ -89,12 +89,13 @@ std::pair<std::unique_ptr<T>, ReloadHandle<T>> reloadable(std::unique_ptr<T> fir
 
 }  // namespace internal
 
-/// A filter that can be replaced later, and the handle that does it. Costs one more indirect call for each query. Open
-/// spans stay with the filter that they were created under.
+/// Makes a filter that can be replaced later, and the handle that replaces it. Costs one more indirect call for each
+/// query. Open spans stay with the filter under which they were created.
 inline std::pair<std::unique_ptr<Filter>, ReloadHandle<Filter>> reloadable(std::unique_ptr<Filter> filter) {
   return internal::reloadable(std::move(filter));
 }
-/// A layer that can be replaced later. Its replacement also gets calls for spans that were created before.
+/// Makes a layer that can be replaced later, and the handle that replaces it. A new layer also gets calls for spans
+/// that were created before.
 inline std::pair<std::unique_ptr<Layer>, ReloadHandle<Layer>> reloadable(std::unique_ptr<Layer> layer) {
   return internal::reloadable(std::move(layer));
 }
@@ -115,4 +116,4 @@ Reloaded ReloadHandle<T>::modify(F&& make) {
   return Reloaded::done;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

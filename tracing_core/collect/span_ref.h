@@ -1,4 +1,4 @@
-// SpanRef: an open span as layers see it.
+// SpanRef: a layer's view of an open span.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/stored_values.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Holds what several threads may read and change of one span: see SpanRef::lock(). Movable.
+/// A lock on the parts of a span that several threads may read and change: see SpanRef::lock(). Movable.
 using SpanLock = std::unique_lock<internal::Mutex>;
 
-/// An open span as a layer sees it: spans that the layer's filter rejected are skipped. Valid only during the call that
-/// it was passed to. Empty if there is no span; then only operator bool, comparison and copies are allowed.
+/// A layer's view of an open span: parents that the layer's filter rejected are skipped. Valid only during the call
+/// that it was passed to. An empty reference only allows operator bool, comparison and copies.
 class SpanRef {
  public:
   SpanRef() noexcept = default;
@@ -26,50 +26,53 @@ class SpanRef {
 
   SpanId id() const noexcept { return slot_->span_id(); }
   Metadata const& metadata() const noexcept { return *slot_->metadata; }
-  /// The parent span; empty for a root.
+  /// Returns the parent span; empty for a root.
   SpanRef parent() const noexcept {
     internal::SpanSlot* parent = slot_->open_parent();
     while (parent != nullptr && (parent->mask & mask_) == 0) [[unlikely]] parent = parent->open_parent();
     return {parent, mask_};
   }
-  /// Another thread may hold the span, so values() and cached_text() need lock(), and cached_path() must not be used.
-  /// May become true while the calling thread is in the span, never false again.
+  /// True if another thread may hold the span. Then values() and cached_text() need lock(), and cached_path() must not
+  /// be used. May become true while the calling thread is in the span, but never false again.
   bool is_shared() const noexcept { return slot_->shared.load(std::memory_order_relaxed); }
   /// Keeps values() and cached_text() unchanged while the result lives, even if another thread records to the span.
-  /// Hold the lock of one span at a time, and call no user code meanwhile. Costs one load unless the span is_shared().
+  /// Hold the lock of only one span at a time, and call no user code meanwhile. Costs one load unless the span
+  /// is_shared().
   SpanLock lock() const noexcept;
-  /// The values from the span's creation and those recorded since, each field's last: see StoredValues and
+  /// Returns the values from the span's creation, and the last value of each field recorded since: see StoredValues and
   /// Hooks::all_values. Requires lock().
   StoredValues const& values() const noexcept { return slot_->values; }
   Extensions& extensions() const noexcept;
-  /// The span keeps a text, an extension or the state of a filter, which its close has to clear.
+  /// True if the span keeps a text, an extension or the state of a filter, which closing it has to clear.
   bool has_extras() const noexcept { return slot_->has_extras.load(std::memory_order_relaxed); }
-  /// Storage for a text made from values(), empty at first. A span has storage for two keys; null for a third, and if
-  /// memory ran out: then the text must be formatted each time. Requires lock().
+  /// Returns storage for a text made from values(), empty at first. A span has storage for two keys. Returns null for a
+  /// third key, or if memory ran out: then the text must be formatted each time. Requires lock().
   CachedText* cached_text(void const* key) const noexcept;
-  /// The first cached text, if it has this key and shows all values. Null otherwise, and for a span that is_shared().
+  /// Returns the first cached text, if it has this key and shows all values. Returns null otherwise, and for a span
+  /// that is_shared().
   CachedText const* current_text(void const* key) const noexcept {
     if (is_shared() || slot_->texts == nullptr) return nullptr;
     CachedText const& cached = slot_->texts->texts[0];
     return cached.key == key && cached.changes == slot_->values.changes() ? &cached : nullptr;
   }
-  /// Storage for a text made from the span and all its parents; null if memory ran out. Not for a span that is_shared().
+  /// Returns storage for a text made from the span and all its parents; null if memory ran out. Must not be called for
+  /// a span that is_shared().
   CachedPath* cached_path() const noexcept;
-  /// That text, if it was made for this key and layer and no value was recorded since `changes`, which is
-  /// value_changes(). Null otherwise, and for a span that is_shared().
+  /// Returns the cached path, if it was made for this key and layer and no value was recorded since `changes`, a result
+  /// of value_changes(). Returns null otherwise, and for a span that is_shared().
   TextBuffer const* current_path(void const* key, std::uint64_t changes) const noexcept {
     if (is_shared() || slot_->texts == nullptr) return nullptr;
     CachedPath const& path = slot_->texts->path;
     return path.key == key && path.mask == mask_ && path.changes == changes ? &path.text : nullptr;
   }
-  /// How often values have been recorded to spans of any registry since they were created; starts at 1.
+  /// Counts how often values have been recorded, after their creation, to spans of any registry; starts at 1.
   static std::uint64_t value_changes() noexcept { return internal::value_changes.load(std::memory_order_acquire); }
-  /// The layers that see the span.
+  /// Returns the layers that see the span.
   LayerMask layers() const noexcept { return slot_->mask; }
-  /// The layers whose view this is.
+  /// Returns the layers whose view this is.
   LayerMask mask() const noexcept { return mask_; }
 
-  // For collect/ only.
+  // Only for files in collect/.
   SpanRef(internal::SpanSlot* slot, LayerMask mask) noexcept : slot_(slot), mask_(mask) {}
   internal::SpanSlot* slot() const noexcept { return slot_; }
 
@@ -78,4 +81,4 @@ class SpanRef {
   LayerMask mask_ = ~LayerMask{0};
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

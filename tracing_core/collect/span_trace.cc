@@ -6,7 +6,7 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 struct SpanTrace::Content {
   struct Entry {
@@ -119,4 +119,4 @@ SpanTrace span_trace_of(std::exception_ptr const& error) noexcept {
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -10,10 +10,10 @@
 
 #include "tracing_core/model/stored_values.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// The spans that a thread was in at one moment, with the values that they had then. Immutable and cheap to copy. It
-/// keeps no span open, so it may outlive them and be passed between threads.
+/// The spans that a thread was in at one moment, with their values at that moment. Immutable and cheap to copy. It does
+/// not keep spans open, so it may outlive them and be passed between threads.
 class SpanTrace {
  public:
   enum class Status : std::uint8_t {
@@ -22,7 +22,7 @@ class SpanTrace {
     captured,
   };
 
-  /// Nothing captured.
+  /// Makes an empty trace, for which nothing was captured.
   SpanTrace() noexcept = default;
   /// Captures the spans that the calling thread is in. Allocates; captures nothing if memory runs out.
   static SpanTrace capture() noexcept;
@@ -39,7 +39,7 @@ class SpanTrace {
           const_cast<void*>(static_cast<void const*>(&f)));
   }
 
-  /// Three lines for each span, innermost first, as Rust's tracing-error prints them, without a final newline:
+  /// Returns three lines for each span, innermost first, as Rust's tracing-error prints them, without a final newline:
   ///
   ///        0: mylib::launch
   ///                with kernel="identity" grid=4
@@ -54,7 +54,7 @@ class SpanTrace {
   Status status_ = Status::empty;
 };
 
-/// Carries the spans that it was created in. A base of exceptions: see throw_with_span_trace().
+/// A base of exceptions that carries the spans in which it was created: see throw_with_span_trace().
 class WithSpanTrace {
  public:
   WithSpanTrace() noexcept : trace_(SpanTrace::capture()) {}
@@ -68,20 +68,21 @@ class WithSpanTrace {
   SpanTrace trace_;
 };
 
-/// An exception that is an E and carries the spans that it was created in. Handlers of E catch it.
+/// An exception that is an E and carries the spans in which it was created. Handlers of E catch it.
 template <class E>
 class TracedError : public E, public WithSpanTrace {
  public:
   explicit TracedError(E error) : E(std::move(error)) {}
 };
 
-/// The span trace that the exception carries, or else the first nested one that has one; otherwise an empty trace.
+/// Returns the span trace that the exception carries; without one, the trace of the first nested exception that carries
+/// one; otherwise an empty trace.
 SpanTrace span_trace_of(std::exception const& error) noexcept;
 SpanTrace span_trace_of(std::exception_ptr const& error) noexcept;
 
 #ifdef __cpp_exceptions
-/// Throws `error` with the spans that the thread is in. An error whose type is final or carries a trace is thrown
-/// unchanged.
+/// Throws `error` with the spans that the thread is in. Throws an error unchanged if its type is final or already
+/// carries a trace.
 template <class E>
 [[noreturn]] void throw_with_span_trace(E error) {
   if constexpr (!std::is_class_v<E>) {
@@ -94,4 +95,4 @@ template <class E>
 }
 #endif
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,5 @@
-// SpareLayer and SpareFilter: the last place of every registry, for a layer that comes and goes: see Registry::attach().
+// SpareLayer and SpareFilter: the last place of every registry, for a layer that comes and goes, see
+// Registry::attach().
 #pragma once
 
 #include <atomic>
@@ -10,12 +11,12 @@
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// Nothing passes while no filter is attached: then no record has the layer's bit, and the layer is not called.
+// Lets nothing pass while no filter is attached: then no record has the layer's bit, and the layer is not called.
 class SpareFilter final : public Filter {
  public:
-  // False if there is one already.
+  // Returns false if a filter is already attached.
   bool attach(std::unique_ptr<Filter> filter) {
     MutexLock const lock(mutex_);
     if (current_.load(std::memory_order_relaxed) != nullptr) return false;
@@ -48,7 +49,7 @@ class SpareFilter final : public Filter {
 };
 
 // Passes everything on to the layer that was set. A span keeps the bit of this place until it is closed, so the layer
-// gets its end even if nothing is attached any more.
+// gets the span's end even after detach().
 class SpareLayer final : public RoutingLayer<SpareLayer> {
  public:
   void set(std::shared_ptr<Layer> layer) {
@@ -74,4 +75,4 @@ class SpareLayer final : public RoutingLayer<SpareLayer> {
   std::vector<std::shared_ptr<Layer>> kept_ TRACING_GUARDED_BY(mutex_);
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/cuda/driver_state.h"
+#include "tracing_core/cuda/driver/driver_state.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/past_span.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1::cuda {
+namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
 using tracing::internal::Mutex;
@@ -30,11 +30,11 @@ Callsite& callsite_of(ActivityKind kind) {
   static auto const& callsites = *new std::vector<RuntimeCallsite>([] {  // never destroyed: drivers run until the end
     std::vector<RuntimeCallsite> made;
     for (std::string_view const name : kNames) {
-      CallsiteDescription description{.kind = Kind::span, .name = name, .target = "tracing::cuda::device",
-                                      .level = Level::trace};
+      CallsiteDescription description{
+          .kind = Kind::span, .name = name, .target = "tracing::cuda::device", .level = Level::trace};
       if (made.empty())
-        description.fields = {"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers", "stream", "device",
-                              "launch"};
+        description.fields = {"kernel.name", "grid",   "block",  "shared_bytes", "dynamic_shared_bytes",
+                              "registers",   "stream", "device", "launch"};
       else
         description.fields = {"bytes", "stream", "device"};
       made.emplace_back(description);
@@ -44,18 +44,19 @@ Callsite& callsite_of(ActivityKind kind) {
   return callsites[static_cast<std::size_t>(kind)].callsite();
 }
 
-// A stream is a track. Several threads may report for it, but one at a time.
+// The track of a stream. Several threads may report for a stream, but one at a time.
 struct StreamTrack {
   std::string name;
   Track track;
   Mutex mutex;
 };
 
-// Of all drivers of the process, so that those of one device share its rows.
+// Returns the track of a stream. All drivers of the process use these tracks, so that the drivers of one device share
+// its rows.
 StreamTrack& track_of(int device, std::uint64_t stream) {
-  // Registries keep tracks forever, so there are not arbitrarily many.
+  // Registries keep tracks forever, so their number is limited: further streams share a track.
   constexpr std::uint64_t kMaxStreams = 1024;
-  constexpr std::uint64_t kFirstNumber = 1 << 28;  // threads have smaller ones
+  constexpr std::uint64_t kFirstNumber = 1 << 28;  // threads have smaller numbers
   struct Tracks {
     Mutex mutex;
     std::map<std::pair<int, std::uint64_t>, std::unique_ptr<StreamTrack>> by_stream TRACING_GUARDED_BY(mutex);
@@ -114,12 +115,13 @@ void report_activity(DeviceCall const& call, DeviceActivity const& activity) noe
     };
     if (activity.kind != ActivityKind::kernel) return emit(Value::of_u64(activity.bytes), stream, device);
     using tracing::internal::value_of;
-    auto const grid = activity.grid.fields(), block = activity.block.fields();
-    emit(Value::of_verbatim(activity.kernel), value_of(grid), value_of(block), Value::of_u64(activity.shared_bytes),
+    internal::DimText const grid(activity.grid), block(activity.block);
+    emit(Value::of_verbatim(activity.kernel), Value::of_verbatim(grid.view()), Value::of_verbatim(block.view()),
+         Value::of_u64(activity.shared_bytes),
          activity.dynamic_shared_bytes == 0 ? Value() : Value::of_u64(activity.dynamic_shared_bytes),
          value_of(activity.registers), stream, device, call.launch == 0 ? Value() : Value::of_u64(call.launch));
   } catch (...) {  // std::bad_alloc
   }
 }
 
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda

@@ -1,7 +1,9 @@
-// Device activity: what a device did and when, reported by what runs the work (a driver in this process) or measures it.
+// Device activity: what a device did and when. Reported by code that runs the work (a driver in this process) or
+// measures it.
 //
-// A Driver emits spans of its calls. A launch returns before its kernel runs, so its span says nothing about when that
-// was. Code that learns when the device did the work asks during the call which call it is, and reports the activity later:
+// A Driver emits spans of its calls. A launch returns before its kernel runs, so its span does not say when the kernel
+// ran. Code that learns when the device did the work asks, during the call, which call it is, and reports the activity
+// later:
 //
 //     std::optional<DeviceCall> const call = current_device_call(ActivityKind::kernel);   // in cuLaunchKernel
 //     ...
@@ -17,42 +19,42 @@
 #include "tracing_core/cuda/launch.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing::inline v1::cuda {
+namespace tracing { inline namespace v1 { namespace cuda {
 
-/// What the span is called, too.
+/// The kind of an activity; also the name of its span.
 enum class ActivityKind : std::uint8_t { kernel, memcpy_htod, memcpy_dtoh, memcpy_dtod, memset };
 
 /// A call that gives a device work. While a copy of it exists, the span of the call stays open.
 struct DeviceCall {
-  Span span{};               ///< of the call; none if it is disabled or not known
-  LaunchId launch = 0;       ///< of the launch of a kernel
+  Span span{};          ///< of the call; empty if it is disabled or not known
+  LaunchId launch = 0;  ///< of the launch of a kernel
   int device = 0;
   std::uint64_t stream = 0;  ///< as in the field `stream`: 0 for the default stream
 };
 
-/// The call of a Driver that this thread is making. None if activity of this kind is not recorded, or outside of a call:
-/// then nothing has to be measured. For a driver in this process, or for CUPTI's callback at the beginning of a call.
-/// Only for a Registry, which lives as long as its spans are open; for a subscriber of another type there is none.
-/// Costs about 30 instructions while it is not recorded.
+/// Returns the call of a Driver that this thread is making. Returns nothing outside of a call, or if activity of this
+/// kind is not recorded: then nothing has to be measured. To be called by a driver in this process, or by CUPTI's
+/// callback at the beginning of a call. Works with a Registry only, which lives as long as its spans are open; returns
+/// nothing if the subscriber is of another type. Costs about 30 instructions while activity is not recorded.
 std::optional<DeviceCall> current_device_call(ActivityKind kind) noexcept;
 
 struct DeviceActivity {
   ActivityKind kind = ActivityKind::kernel;
-  Instant begin{};  ///< nothing is recorded if it or the end is not known
+  Instant begin{};  ///< nothing is recorded if the beginning or the end is not known
   Instant end{};
   std::uint64_t bytes = 0;  ///< copied or set
-  // Of a kernel only:
-  std::string_view kernel{};  ///< its name
+  // For kernels only:
+  std::string_view kernel{};  ///< the kernel's name
   Dim3 grid{};
   Dim3 block{};
-  unsigned shared_bytes = 0;          ///< static and dynamic
-  unsigned dynamic_shared_bytes = 0;  ///< that of these which the launch asked for
-  std::optional<unsigned> registers{};  ///< of each thread
+  unsigned shared_bytes = 0;            ///< static and dynamic
+  unsigned dynamic_shared_bytes = 0;    ///< the part of shared_bytes that the launch asked for
+  std::optional<unsigned> registers{};  ///< per thread
 };
 
-/// Emits the span of an activity, which follows from the span of the call. REQUIRES: activities of a stream are reported
-/// in the order of their beginnings. Thread-safe. Records go to the subscriber of the call's span, or of this thread if
-/// it has none.
+/// Emits the span of an activity, which follows from the span of the call. REQUIRES: activities of a stream are
+/// reported in the order of their beginnings. Thread-safe. The record goes to the subscriber of the call's span or, if
+/// `call` has no span, of this thread.
 void report_activity(DeviceCall const& call, DeviceActivity const& activity) noexcept;
 
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda

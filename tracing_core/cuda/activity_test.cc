@@ -1,4 +1,4 @@
-// Device activity as reported by a driver: which call it belongs to, and the track, times and fields of its span.
+// Device activity as a driver reports it: the call that it belongs to, and the track, times and fields of its span.
 #include "tracing_core/cuda/activity.h"
 
 #include <gmock/gmock.h>
@@ -13,16 +13,15 @@
 #include <vector>
 
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/cuda/driver_test_support.h"
+#include "tracing_core/cuda/driver/driver_test_support.h"
 #include "tracing_core/dispatch/dispatcher.h"
 
-namespace tracing::cuda_test {
-namespace {
+namespace tracing::cuda_test { namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// `GPU 0 stream 0: kernel 1000-3000`, and `launch -> kernel` for what follows from a launch.
+// Prints `GPU 0 stream 0: kernel 1000-3000`, and `launch -> kernel` for an activity that follows from a launch.
 class ActivityLayer final : public Layer {
  public:
   explicit ActivityLayer(std::vector<std::string>& lines) : lines_(lines) {}
@@ -124,11 +123,12 @@ TEST(DeviceActivity, HasNoCallOutsideOfCallsAndWhileItIsOff) {
   asked.emplace();
   driver.memcpy_dtod_async(0, 0, 64, nullptr);
   EXPECT_FALSE(asked) << "nobody records";
-  auto const lines = activity_of([] { EXPECT_FALSE(current_device_call(ActivityKind::kernel)) << "outside of a call"; });
+  auto const lines =
+      activity_of([] { EXPECT_FALSE(current_device_call(ActivityKind::kernel)) << "outside of a call"; });
   EXPECT_THAT(lines, IsEmpty());
 }
 
-TEST(DeviceActivity, OfALaunchThatIsCapturedHasNoCall) {
+TEST(DeviceActivity, HasNoCallForACapturedLaunch) {
   Driver driver(asking());
   CUfunction const function = function_of(driver, "first");
   answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
@@ -159,5 +159,4 @@ TEST(DeviceActivity, HasTheFieldsOfItsKernel) {
             "TRACE memset{bytes=4 stream=0 device=0}: tracing::cuda::device: new\n");
 }
 
-}  // namespace
-}  // namespace tracing::cuda_test
+}}  // namespace tracing::cuda_test

@@ -6,17 +6,17 @@
 
 #include "tracing_core/cuda/errors.h"
 
-namespace tracing::inline v1::cuda::internal {
+namespace tracing { inline namespace v1 { namespace cuda { namespace internal {
 namespace {
 
-// The functions of a library that return the texts of its codes. Their names are part of its binary interface, so that
-// no header is needed.
+// The functions of a library that return the texts of its codes. Their names are part of the library's binary
+// interface, so we need no header.
 struct Library {
   std::string_view type;             // of its codes
-  char const* name_function;         // null: none
-  char const* description_function;  // null: none
+  char const* name_function;         // may be null
+  char const* description_function;  // may be null
   bool by_pointer = false;           // the text is returned through the second argument
-  std::int64_t pending = 0;          // the code for work that has not completed; zero: none
+  std::int64_t pending = 0;          // the code for work that has not completed; zero if the library has none
 };
 
 constexpr Library kLibraries[] = {
@@ -38,13 +38,15 @@ Library const* library_of(std::string_view type) noexcept {
   return nullptr;
 }
 
-// The text from a function of the library; empty if the process does not have it. Loads nothing.
+// Returns the text from a function of the library; empty if the process does not have the function. Loads nothing.
 std::string_view text_from(Library const& library, char const* function, int code) noexcept {
   void* const found = function == nullptr ? nullptr : dlsym(RTLD_DEFAULT, function);
   if (found == nullptr) return {};
   char const* text = nullptr;
-  if (library.by_pointer) reinterpret_cast<int (*)(int, char const**)>(found)(code, &text);
-  else text = reinterpret_cast<char const* (*)(int)>(found)(code);
+  if (library.by_pointer)
+    reinterpret_cast<int (*)(int, char const**)>(found)(code, &text);
+  else
+    text = reinterpret_cast<char const* (*)(int)>(found)(code);
   return text == nullptr ? std::string_view() : text;
 }
 
@@ -102,4 +104,4 @@ Value launch_blocking() noexcept {
   return is_blocking ? Value::of_bool(true) : Value();
 }
 
-}  // namespace tracing::inline v1::cuda::internal
+}}}}  // namespace tracing::v1::cuda::internal

@@ -16,7 +16,7 @@
 
 #include "tracing_core/emit/macros.h"
 
-namespace tracing::inline v1::cuda {
+namespace tracing { inline namespace v1 { namespace cuda {
 
 /// Thrown by TRACE_CUDA_CHECK_THROW. what() has the text of the call, the meaning of the code, its name and its number.
 class CallError : public std::runtime_error {
@@ -25,7 +25,7 @@ class CallError : public std::runtime_error {
       : std::runtime_error(what), code_(code), name_(std::move(name)) {}
 
   std::int64_t code() const noexcept { return code_; }
-  /// Such as cudaErrorMemoryAllocation; empty if unknown.
+  /// Returns the name of the code, such as cudaErrorMemoryAllocation; empty if unknown.
   std::string const& name() const noexcept { return name_; }
 
  private:
@@ -35,11 +35,11 @@ class CallError : public std::runtime_error {
 
 namespace internal {
 
-// Functions of the runtime library, null if the program does not link it: these weak references link nothing. dlsym()
-// would not find them, because the library is usually linked statically.
+// Functions of the runtime library. They are null if the program does not link the library: these weak references link
+// nothing. dlsym() would not find them, because the library is usually linked statically.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattribute-alias"  // their parameter is an enumeration whose header is not included
+#pragma GCC diagnostic ignored "-Wattribute-alias"  // their parameter is an enumeration of a header not included here
 #endif
 [[gnu::unused, gnu::weakref("cudaGetErrorName")]] static char const* runtime_error_name(int);
 [[gnu::unused, gnu::weakref("cudaGetErrorString")]] static char const* runtime_error_string(int);
@@ -56,7 +56,7 @@ struct Code {
 
   bool failed() const noexcept { return value != 0 && !is_pending(); }
   bool is_pending() const noexcept;        // such as cudaErrorNotReady, which is not an error
-  std::string_view name() const noexcept;  // empty if unknown; static storage, as the libraries return it
+  std::string_view name() const noexcept;  // empty if unknown; in static storage, since the libraries return it so
   Value name_field() const noexcept {
     std::string_view const known = name();
     return known.empty() ? Value() : Value::of_verbatim(known);
@@ -64,7 +64,7 @@ struct Code {
   std::string description() const;  // never empty
 };
 
-// The type's name as the compiler spells it. Aliases are resolved: CUresult is cudaError_enum.
+// Returns the type's name as the compiler spells it. Aliases are resolved: CUresult is cudaError_enum.
 template <class T>
 constexpr std::string_view type_name() noexcept {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -78,7 +78,7 @@ Code code_of(T result) noexcept {
   return {type_name<T>(), static_cast<std::int64_t>(result), &runtime_error_name, &runtime_error_string};
 }
 
-// The value of a macro; ignoring it gives no warning.
+// Returns the value of a macro. Unlike the value itself, the result may be ignored without a warning.
 template <class T>
 constexpr T discardable(T result) noexcept {
   return result;
@@ -86,10 +86,10 @@ constexpr T discardable(T result) noexcept {
 
 [[noreturn]] void throw_call_error(std::string_view call, Code const& code);
 
-// True if CUDA_LAUNCH_BLOCKING=1 in the environment at the first call, else no value.
+// Returns true if CUDA_LAUNCH_BLOCKING=1 was in the environment at the first call, and an empty value otherwise.
 Value launch_blocking() noexcept;
 
-// A kernel whose name has commas is passed in parentheses.
+// Removes the parentheses in which a kernel is passed whose name has commas.
 constexpr std::string_view without_parentheses(std::string_view text) noexcept {
   return text.starts_with('(') && text.ends_with(')') ? text.substr(1, text.size() - 2) : text;
 }
@@ -100,7 +100,7 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda
 
 #define TRACING_INTERNAL_CUDA_REPORT_(event, code, message, ...)                                 \
   event(message, __VA_ARGS__, (code).description(), ::tracing::kv("error", (code).name_field()), \
@@ -120,17 +120,17 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
   })
 #define TRACING_INTERNAL_CUDA_IGNORE_(text, code) static_cast<void>(0)
 
-/// Evaluates a call that returns a code with zero for success (cudaError_t, CUresult, nvrtcResult, cublasStatus_t, any
-/// enumeration or integer), once, and gives the code:
+/// Evaluates a call, once, that returns a code with zero for success (cudaError_t, CUresult, nvrtcResult,
+/// cublasStatus_t, any enumeration or integer). The value of the macro is the code:
 ///
 ///     if (TRACING_CUDA_CHECK(cudaMalloc(&p, n)) != cudaSuccess) return;
 ///
-/// For an error it emits an event, level ERROR, with the text of the call and the number, name and meaning of the code.
+/// For an error, emits an event, level ERROR, with the text of the call and the number, name and meaning of the code.
 /// Name and meaning are known if the program links the library of the code. Codes for pending work (cudaErrorNotReady)
 /// are not errors.
 #define TRACING_CUDA_CHECK(...) \
   TRACING_INTERNAL_CUDA_CHECK_(__COUNTER__, TRACING_INTERNAL_CUDA_IGNORE_, #__VA_ARGS__, __VA_ARGS__)
-/// The same, and throws tracing::cuda::CallError after the event.
+/// As TRACING_CUDA_CHECK, but throws tracing::cuda::CallError after the event.
 #define TRACING_CUDA_CHECK_THROW(...) \
   TRACING_INTERNAL_CUDA_CHECK_(__COUNTER__, ::tracing::cuda::internal::throw_call_error, #__VA_ARGS__, __VA_ARGS__)
 
@@ -152,7 +152,7 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
     auto const tracing_before_##n = ::tracing::cuda::internal::code_of(::cudaGetLastError());                      \
     if (tracing_before_##n.failed()) [[unlikely]]                                                                  \
       TRACING_INTERNAL_CUDA_REPORT_(TRACING_WARN, tracing_before_##n,                                              \
-                                  "before the launch of {} an earlier call failed: {}", tracing_name_##n);         \
+                                    "before the launch of {} an earlier call failed: {}", tracing_name_##n);       \
     kernel<<<tracing_grid_##n, tracing_block_##n, tracing_shared_##n, tracing_stream_##n>>>(__VA_ARGS__);          \
     ::cudaError_t const tracing_result_##n = ::cudaGetLastError();                                                 \
     auto const tracing_code_##n = ::tracing::cuda::internal::code_of(tracing_result_##n);                          \
@@ -163,20 +163,15 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
     ::tracing::cuda::internal::discardable(tracing_result_##n);                                                    \
   }))
 
-/// kernel<<<grid, block, shared_bytes, stream>>>(arguments...) in a span `launch`, level TRACE, with the fields
-/// kernel.name, grid, block, shared_bytes, stream, and `blocking` if CUDA_LAUNCH_BLOCKING=1. Gives the cudaError_t of
-/// the launch, and emits an event: `launched`, level TRACE, or, level ERROR, why it failed. A pending error of an
-/// earlier call is reported first, level WARN, and cleared. A kernel whose name has commas needs parentheses:
+/// Makes the launch kernel<<<grid, block, shared_bytes, stream>>>(arguments...) in a span `launch`, level TRACE, with
+/// the fields kernel.name, grid, block, shared_bytes, stream, and `blocking` if CUDA_LAUNCH_BLOCKING=1. The value of
+/// the macro is the cudaError_t of the launch. Emits an event: `launched`, level TRACE, or why the launch failed, level
+/// ERROR. A pending error of an earlier call is reported first, level WARN, and cleared. A kernel whose name has commas
+/// needs parentheses:
 ///
 ///     TRACING_LAUNCH((scale<float, 4>), 1, 32, 0, stream, values);
 #define TRACING_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   TRACING_INTERNAL_LAUNCH_(__COUNTER__, #kernel, kernel, grid, block, shared_bytes, stream __VA_OPT__(, ) __VA_ARGS__)
 #endif
 
-#if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_CUDA_CHECK TRACING_CUDA_CHECK
-#define TRACE_CUDA_CHECK_THROW TRACING_CUDA_CHECK_THROW
-#if defined(__CUDACC__)
-#define TRACE_LAUNCH TRACING_LAUNCH
-#endif
-#endif
+#include "tracing_core/internal/short_macros.inc"

@@ -1,5 +1,5 @@
-// Uses its own enumerations and functions with the names of CUDA's: no CUDA header is included and no CUDA library is
-// linked.
+// These tests define enumerations and functions with the names of CUDA's: they include no CUDA header and link no CUDA
+// library.
 #define TRACE_TARGET "user"
 #include "tracing_core/cuda/check.h"
 
@@ -28,8 +28,7 @@ char const* ncclGetErrorString(ncclResult_t) { return "a result of a library"; }
 CUptiResult cuptiGetResultString(CUptiResult, char const** text) { return *text = "CUPTI_MADE", CUPTI_SUCCESS; }
 }
 
-namespace user {
-namespace {
+namespace user { namespace {
 
 enum class Strong : short { fine, bad = -3 };
 
@@ -159,11 +158,10 @@ TEST(CudaCheck, IsAnExpression) {
     if (TRACE_CUDA_CHECK(returned(cudaErrorMade)) != cudaSuccess) return;
     ADD_FAILURE();
   });
-  // Commas, and nesting.
+  // A call with commas, and a nested call.
   EXPECT_EQ(TRACE_CUDA_CHECK(pass.template operator()<cudaError, int>(TRACE_CUDA_CHECK(cudaSuccess), 1)), cudaSuccess);
   int const tracing_result = 0;
   EXPECT_EQ(TRACE_CUDA_CHECK(returned(tracing_result)), 0);
 }
 
-}  // namespace
-}  // namespace user
+}}  // namespace user

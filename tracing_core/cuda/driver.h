@@ -13,45 +13,46 @@
 #include "tracing_core/cuda/driver_api.h"
 #include "tracing_core/cuda/launch.h"
 
-namespace tracing::inline v1::cuda {
+namespace tracing { inline namespace v1 { namespace cuda {
 
 struct DriverOptions {
-  /// A launch that failed, identified by what current_launch() returned during it, and what is known about it; zero if
-  /// none failed.
+  /// A launch that failed, and an explanation.
   struct Failed {
-    LaunchId launch = 0;
+    LaunchId launch = 0;  ///< the result of current_launch() during the launch; zero if no launch failed
     std::string detail;
   };
   /// For drivers that, unlike a GPU's, know which launch failed. Called when the context is lost.
   std::function<Failed()> failed_launch;
-  /// For drivers that can explain why the latest call of this thread failed; empty if they know only the code. Called
-  /// on the thread of the failed call before any other call; recorded as `detail` in the event of the error.
+  /// For drivers that can explain why the latest call of this thread failed. Returns an empty text if the driver knows
+  /// only the code. Called on the thread of the failed call before any other call; recorded as `detail` in the event of
+  /// the error.
   std::function<std::string()> last_message;
-  /// The driver emits a perf span for each launch itself, so that there is no `gpu_execute_program`.
+  /// On: the driver itself emits a perf span for each launch, so the Driver emits no `gpu_execute_program`.
   bool measures_launches = false;
-  /// Each launch waits for its kernel to end: errors name the launch exactly, and spans last as long as the kernel, but
-  /// nothing overlaps. By default true if CUDA_LAUNCH_BLOCKING=1 in the environment.
+  /// On: each launch waits for its kernel to end. Errors then name the launch exactly, and spans last as long as the
+  /// kernel, but nothing overlaps. By default on if CUDA_LAUNCH_BLOCKING=1 in the environment.
   std::optional<bool> launch_blocking;
 };
 
-/// The calls of a driver. Each call that has a method here does what cuda.h documents and returns what the driver
-/// returned. In addition:
+/// Makes the calls of a driver. Each method does what cuda.h documents for its call, and returns the driver's result.
+/// In addition:
 ///
 /// * Each call is a span, such as `launch`, `mem_alloc`, `memcpy_htod` or `stream_synchronize`, level TRACE, with
-///   sizes, stream and device. In it are the events `launched`, `allocated`, `freed`, `copied` (with its duration and
-///   bandwidth) and `enqueued` of calls that succeeded. `module_load` with its event `loaded`, and the event
-///   `found kernel` with the registers and memory that a kernel uses, are of level DEBUG.
-/// * A failed call is an event, level ERROR, with the text of the call, the code, its name and its meaning. After the
-///   context is lost, when all calls fail, it is level WARN.
+///   sizes, stream and device. If the call succeeds, the span has an event: `launched`, `allocated`, `freed`, `copied`
+///   (with its duration and bandwidth) or `enqueued`. `module_load` with its event `loaded`, and the event
+///   `found kernel` with the registers and memory that a kernel uses, have level DEBUG.
+/// * A failed call is an event, level ERROR, with the text of the call, the code, its name and its meaning. Its level
+///   is WARN after the context is lost, when all calls fail.
 /// * The driver's log of a module load is recorded as events: errors as ERROR, lines that begin with `info` or
 ///   `ptxas info` as DEBUG, other lines as WARN.
-/// * A launch keeps its span open until a query, an event or a synchronisation observes its end, which is an event
-///   `completed` in that span. An error that is reported later names the launches that may have caused it.
-/// * If perf spans are on, a launch is also one of those, `gpu_execute_program`, with `grid_size` and `block_size`. It
+/// * A launch keeps its span open until a query, an event or a synchronisation observes its end, which adds an event
+///   `completed` to the span. An error that is reported later names the launches that may have caused it.
+/// * If perf spans are on, a launch is also a perf span, `gpu_execute_program`, with `grid_size` and `block_size`. It
 ///   lasts from the call until the end of the launch is observed; a launch that fails reports no duration.
 ///
-/// Other calls are made through api(); check() reports their errors. Thread-safe if the driver is. Costs a few branches
-/// for each call while nothing is recorded; launches, synchronisations and streams cost a mutex and a small allocation.
+/// For calls without a method use api(); check() reports their errors. Thread-safe if the driver is. Costs a few
+/// branches for each call while nothing is recorded; synchronisations and streams also lock a mutex, and launches lock
+/// it twice. The names of kernels are kept until the process ends.
 class Driver {
  public:
   explicit Driver(DriverApi const& api, DriverOptions options = {});
@@ -64,12 +65,14 @@ class Driver {
   /// Initialises the driver, retains the primary context of a device until the process ends, and makes it current on
   /// this thread. An event, level INFO, names the device.
   CUresult open_device(int ordinal);
-  /// Makes the context of open_device() current on this thread; CUDA_ERROR_INVALID_CONTEXT before that.
+  /// Makes the context of open_device() current on this thread. Returns CUDA_ERROR_INVALID_CONTEXT before
+  /// open_device().
   CUresult make_current();
   bool has_device() const;
 
   CUresult module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes);
-  /// The same with options of the program, which then reads the driver's log itself: it is not recorded.
+  /// Overload with options of the program. If `count` is not 0, the program reads the driver's log itself, and the log
+  /// is not recorded.
   CUresult module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes, unsigned count,
                        CUjit_option* options, void** values);
   CUresult module_unload(CUmodule module);
@@ -77,11 +80,11 @@ class Driver {
 
   CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
                          void** params, void** extra = nullptr);
-  /// The same for a kernel whose blocks wait for each other, as grid.sync() of cooperative groups does.
-  CUresult launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes,
-                                     CUstream stream, void** params);
-  /// `function` is called in the span `launch_host_func`, which stays open if the driver never calls it (because the
-  /// context was lost). A function that is captured into a graph is called in no span.
+  /// As launch_kernel(), for a kernel whose blocks wait for each other, as with grid.sync() of cooperative groups.
+  CUresult launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
+                                     void** params);
+  /// Calls `function` in the span `launch_host_func`. The span stays open if the driver never calls the function,
+  /// because the context was lost. A function that is captured into a graph is called outside of the span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);
 
   CUresult mem_alloc(CUdeviceptr* pointer, std::size_t bytes);
@@ -102,14 +105,15 @@ class Driver {
   CUresult memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream);
   CUresult memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream);
   CUresult memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream);
-  /// Spans have the bytes of a row and the number of rows and slices.
+  /// The spans have the bytes of a row, and the numbers of rows and slices.
   CUresult memcpy_3d(CUDA_MEMCPY3D const& copy);
   CUresult memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream);
   CUresult memset_d8(CUdeviceptr to, unsigned char value, std::size_t count);
   CUresult memset_d32(CUdeviceptr to, unsigned value, std::size_t count);
   CUresult memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream);
   CUresult memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream);
-  /// Sets `columns` elements in each row; rows begin `pitch` bytes apart. Spans have the bytes of a row and the rows.
+  /// Sets `columns` elements in each row; rows begin `pitch` bytes apart. The spans have the bytes of a row, and the
+  /// number of rows.
   CUresult memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
                              std::size_t rows, CUstream stream);
   CUresult memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
@@ -132,22 +136,22 @@ class Driver {
 
   CUresult ctx_synchronize();
 
-  /// The field `stream` of spans: 0 for the default stream.
+  /// Returns the value of the field `stream` in spans: 0 for the default stream.
   std::uint64_t number_of(CUstream stream);
-  /// For calls that have no method here: reports `result` as an event with the text of the call if it is an error.
-  /// Returns `result`.
+  /// For calls without a method: if `result` is an error, reports it as an event with the text of the call. Returns
+  /// `result`.
   CUresult check(CUresult result, std::string_view call);
 
-  /// How the context was lost; empty if it was not.
+  /// Returns how the context was lost; nothing if it was not.
   std::optional<Loss> loss() const;
-  /// Waits for all work on the device of open_device(), whatever context is current on this thread; returns the result
+  /// Waits for all work on the device of open_device(), whatever context is current on this thread. Returns the result
   /// of cuCtxSynchronize. For checks between tests.
   CUresult check_device();
 
-  /// The launches whose end has not been observed, oldest first; at most the last 256 of each stream.
+  /// Returns the launches whose end has not been observed, oldest first; at most the last 256 of each stream.
   std::vector<Launch> outstanding_launches() const;
-  /// Calls `visit` for those of all drivers. For handlers of signals: neither waits nor allocates, but leaves out the launches
-  /// of drivers that are in use at this moment; then it returns false.
+  /// Calls `visit` for the outstanding launches of all drivers. For handlers of signals: neither waits nor allocates.
+  /// If a driver is in use at this moment, leaves out its launches and returns false.
   static bool visit_outstanding(void (*visit)(void* context, Launch const& launch), void* context) noexcept;
 
  private:
@@ -155,10 +159,11 @@ class Driver {
   std::unique_ptr<State> state_;
 };
 
-/// Calls `f` for each Driver of the process. Constructing or destroying a Driver waits for it, so `f` must do neither.
+/// Calls `f` for each Driver of the process. Meanwhile, constructing or destroying a Driver waits, so `f` must do
+/// neither.
 void for_each_driver(std::function<void(Driver&)> const& f);
 
 /// Returns the losses of drivers that have been destroyed, each once.
 std::vector<Loss> take_losses_of_destroyed_drivers();
 
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
-namespace tracing::inline v1::cuda {
+namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
 struct ErrorRow {
-  int code;  // a number, since older headers lack some
+  int code;  // a number, since older headers lack some of the names
   std::string_view name;
   std::string_view description;
   Lost lost = Lost::nothing;
@@ -62,7 +62,7 @@ constexpr ErrorRow kErrors[] = {
     {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "access to the peer device's memory is already enabled"},
     {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "access to the peer device's memory is not enabled"},
     {708, "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE", "the device's primary context is already in use"},
-    // Nothing is lost by an error here: the context was destroyed or never created, and another can be created.
+    // This error loses nothing: the context was destroyed or never created, and another context can be created.
     {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
      "the current context was destroyed, or is a primary context that is not initialised"},
     {710, "CUDA_ERROR_ASSERT", "an assert() in a kernel failed", Lost::context},
@@ -75,7 +75,8 @@ constexpr ErrorRow kErrors[] = {
      Lost::process},
     {718, "CUDA_ERROR_INVALID_PC", "a kernel's program counter left its code", Lost::process},
     {719, "CUDA_ERROR_LAUNCH_FAILED",
-     "an exception in a kernel, such as an access through an invalid pointer or beyond shared memory", Lost::process},
+     "an exception in a kernel, such as a trap or an access through an invalid pointer or beyond shared memory",
+     Lost::process},
     // Unlike its neighbours this code loses nothing: the launch is refused and does not run.
     {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
      "a cooperative launch has more blocks than the device can run at once"},
@@ -147,4 +148,4 @@ Lost lost_with(CUresult code) noexcept {
   return row == nullptr ? Lost::nothing : row->lost;
 }
 
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-namespace tracing::cuda {
-namespace {
+namespace tracing::cuda { namespace {
 
 CUresult code_of(int code) { return static_cast<CUresult>(code); }
 
@@ -59,5 +58,4 @@ TEST(Errors, AsksTheDriverForUnknownCodes) {
   EXPECT_EQ(error_name(CUDA_ERROR_NO_DEVICE, &driver), "CUDA_ERROR_NO_DEVICE") << "our table has precedence";
 }
 
-}  // namespace
-}  // namespace tracing::cuda
+}}  // namespace tracing::cuda

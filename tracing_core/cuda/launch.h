@@ -1,4 +1,4 @@
-// Launch: a kernel launch that a Driver has made; Loss: how a launch cost a Driver its context.
+// Launch: a kernel launch that a Driver has made; Loss: how a Driver lost its context by a launch.
 #pragma once
 
 #include <cuda.h>
@@ -6,12 +6,13 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "tracing_core/emit/span.h"
 
-namespace tracing::inline v1::cuda {
+namespace tracing { inline namespace v1 { namespace cuda {
 
 /// A number of blocks or threads along each of three axes. Recorded as a field it prints as `(4, 64, 1)`; see fields().
 struct Dim3 {
@@ -20,50 +21,50 @@ struct Dim3 {
   unsigned z = 1;
 
   std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
-  /// The value of a field.
+  /// Returns the value that a field gets.
   std::tuple<unsigned, unsigned, unsigned> fields() const noexcept { return {x, y, z}; }
   friend bool operator==(Dim3 const&, Dim3 const&) = default;
 };
 
-/// The number of a launch, counted from 1 in the process; zero is none.
+/// The number of a launch, counted from 1 in the process; zero stands for no launch.
 using LaunchId = std::uint64_t;
 
 /// A launch and its span, which stays open until the end of the launch is observed.
 struct Launch {
   LaunchId id = 0;
-  std::string kernel;
+  std::string_view kernel;  ///< the kernel's name, which is kept until the process ends
   Dim3 grid;
   Dim3 block;
   std::uint64_t stream = 0;  ///< as in the field `stream`: 0 for the default stream
   std::chrono::steady_clock::time_point at;
-  Span span;  ///< none if it is disabled
-  Span perf;  ///< its perf span; none if it is disabled
+  Span span;  ///< empty if it is disabled
+  Span perf;  ///< the perf span; empty if it is disabled
 };
 
-/// How a context was lost: the first call that reported the error, and the launches that may have caused it. A GPU does
-/// not report which launch that was. It is known if only one was outstanding, if launches block
-/// (CUDA_LAUNCH_BLOCKING=1), or if DriverOptions::failed_launch knows it.
+/// The loss of a context: the first call that reported the error, and the launches that may have caused it. A GPU does
+/// not report which launch did. It is known if only one launch was outstanding, if launches block
+/// (CUDA_LAUNCH_BLOCKING=1), or if DriverOptions::failed_launch names the launch.
 struct Loss {
   CUresult code = CUDA_SUCCESS;
   std::string call;                ///< such as `cuStreamSynchronize(stream 1)`
   std::vector<Launch> candidates;  ///< oldest first; keeps their spans open
-  std::uint64_t forgotten = 0;     ///< how many further candidates there are
+  std::uint64_t forgotten = 0;     ///< the number of further candidates
   bool exact = false;              ///< the only candidate certainly caused the error
-  LaunchId launch = 0;             ///< as given by DriverOptions::failed_launch, also if it is not among the candidates
+  LaunchId launch = 0;             ///< from DriverOptions::failed_launch, even if it is not among the candidates
   std::string detail;              ///< what else the driver reported: kernel, line, address
 
-  /// One line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): a kernel read or wrote an invalid address;
-  /// caused by launch 3 of out_of_bounds`.
+  /// Returns one line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): a kernel read or wrote an invalid
+  /// address; caused by launch 3 of out_of_bounds`.
   std::string to_string() const;
 };
 
-/// The launch that this thread is making; zero outside of Driver::launch_kernel(). A driver implemented in the same
-/// process reads it, so that it can report later which launch failed.
+/// Returns the launch that this thread is making; zero outside of Driver::launch_kernel(). A driver that is implemented
+/// in this process calls it, so that it can report later which launch failed.
 LaunchId current_launch() noexcept;
 
 namespace internal {
 
-// Gives the launch that this thread is making a new number, for the lifetime of the object.
+// Numbers the launch that this thread is making, for the lifetime of the object.
 class [[nodiscard]] LaunchScope {
  public:
   LaunchScope() noexcept;
@@ -78,4 +79,4 @@ class [[nodiscard]] LaunchScope {
 };
 
 }  // namespace internal
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda

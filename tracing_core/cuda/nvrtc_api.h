@@ -4,24 +4,26 @@
 
 #include <nvrtc.h>
 
-namespace tracing::inline v1::cuda {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 { namespace cuda {
 
 // X(member, symbol)
-#define TRACING_CUDA_NVRTC_CALLS(X)                       \
-  X(version, nvrtcVersion)                                \
-  X(get_error_string, nvrtcGetErrorString)                \
-  X(get_num_supported_archs, nvrtcGetNumSupportedArchs)   \
-  X(get_supported_archs, nvrtcGetSupportedArchs)          \
-  X(create_program, nvrtcCreateProgram)                   \
-  X(destroy_program, nvrtcDestroyProgram)                 \
-  X(add_name_expression, nvrtcAddNameExpression)          \
-  X(compile_program, nvrtcCompileProgram)                 \
-  X(get_program_log_size, nvrtcGetProgramLogSize)         \
-  X(get_program_log, nvrtcGetProgramLog)                  \
-  X(get_ptx_size, nvrtcGetPTXSize)                        \
-  X(get_ptx, nvrtcGetPTX)                                 \
-  X(get_cubin_size, nvrtcGetCUBINSize)                    \
-  X(get_cubin, nvrtcGetCUBIN)                             \
+#define TRACING_CUDA_NVRTC_CALLS(X)                     \
+  X(version, nvrtcVersion)                              \
+  X(get_error_string, nvrtcGetErrorString)              \
+  X(get_num_supported_archs, nvrtcGetNumSupportedArchs) \
+  X(get_supported_archs, nvrtcGetSupportedArchs)        \
+  X(create_program, nvrtcCreateProgram)                 \
+  X(destroy_program, nvrtcDestroyProgram)               \
+  X(add_name_expression, nvrtcAddNameExpression)        \
+  X(compile_program, nvrtcCompileProgram)               \
+  X(get_program_log_size, nvrtcGetProgramLogSize)       \
+  X(get_program_log, nvrtcGetProgramLog)                \
+  X(get_ptx_size, nvrtcGetPTXSize)                      \
+  X(get_ptx, nvrtcGetPTX)                               \
+  X(get_cubin_size, nvrtcGetCUBINSize)                  \
+  X(get_cubin, nvrtcGetCUBIN)                           \
   X(get_lowered_name, nvrtcGetLoweredName)
 
 /// NVRTC's calls, each as documented in nvrtc.h. A plain value: copy it, replace single calls, or fill it by hand.
@@ -32,4 +34,4 @@ struct NvrtcApi {
 #undef TRACING_CUDA_MEMBER
 };
 
-}  // namespace tracing::inline v1::cuda
+}}}  // namespace tracing::v1::cuda

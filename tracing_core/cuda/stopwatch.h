@@ -1,13 +1,13 @@
-// Stopwatch: the time since its construction, in the units of fields.
+// Stopwatch: measures the time since its construction, in the units of fields.
 #pragma once
 
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 
-namespace tracing::inline v1::cuda::internal {
+namespace tracing { inline namespace v1 { namespace cuda { namespace internal {
 
-/// Three decimals: more are noise in a line.
+/// Rounds to three decimals; more decimals would be noise in a line.
 inline double rounded(double value) noexcept { return std::round(value * 1e3) / 1e3; }
 
 class Stopwatch {
@@ -21,4 +21,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace tracing::inline v1::cuda::internal
+}}}}  // namespace tracing::v1::cuda::internal

@@ -1,22 +1,24 @@
-// How a callsite decides whether a record is wanted: from its cached answer, else by the thread level, else by its
-// subscriber.
+// Decides whether a callsite's record is wanted: by its cached answer if that is final, then by the thread level, and
+// otherwise by its subscriber.
 #include "tracing_core/dispatch/callsite.h"
 
 #include "tracing_core/dispatch/callsite_registry.h"
 #include "tracing_core/dispatch/current_subscriber.h"
+#include "tracing_core/dispatch/subscriber.h"
 #include "tracing_core/dispatch/thread_level.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 using internal::thread_state;
 using internal::ThreadState;
 
-// Decides by `answer` rather than by the state, which may be older. Inlined, because a call of ask() from
-// enabled_slow() would go through the library's procedure linkage table.
+// Decides by `answer` rather than by the state, which may be older. Inlined, because a call of ask() in enabled_slow()
+// would go through the library's procedure linkage table.
 [[gnu::always_inline]] inline LayerMask Callsite::decide(std::uint64_t answer) noexcept {
   auto const wanted = static_cast<LayerMask>(answer);
   auto const undecided = static_cast<LayerMask>(answer >> 32) & kQuerySubscriber;
-  if (undecided == kQuerySubscriber) [[unlikely]] return query_subscriber();
+  if (undecided == kQuerySubscriber) [[unlikely]]
+    return query_subscriber();
   if (state_.load(std::memory_order_relaxed) == kByThreadLevel) [[likely]] {
     ThreadState const& thread = thread_state;
     if (thread.thread_level_owner == internal::thread_level_owner.load(std::memory_order_relaxed)) [[likely]]
@@ -48,4 +50,8 @@ LayerMask Callsite::query_subscriber() noexcept {
   return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
 }
 
-}  // namespace tracing::inline v1
+void visit_callsites(void (*visit)(void* context, Metadata const& metadata), void* context) {
+  internal::callsite_registry().visit(visit, context);
+}
+
+}}  // namespace tracing::v1

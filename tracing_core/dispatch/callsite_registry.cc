@@ -4,7 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/callsite.h"
+#include "tracing_core/dispatch/subscriber.h"
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/loaded_object.h"
@@ -13,7 +14,7 @@
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/internal/thread_sanitizer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constinit NeverDestroyed<CallsiteRegistry> the_registry;
@@ -21,11 +22,11 @@ constinit NeverDestroyed<CallsiteRegistry> the_registry;
 void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_registry->lock_for_fork(); }
 void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_registry->unlock_after_fork(); }
 
-bool was_in_subscriber = false;  // the thread that forks, of which there is one at a time
+bool was_in_subscriber = false;  // state of the forking thread; only one thread forks at a time
 void drop_statements() noexcept { was_in_subscriber = std::exchange(thread_state.in_subscriber, true); }
 void allow_statements() noexcept { thread_state.in_subscriber = was_in_subscriber; }
 
-[[gnu::constructor]] void register_fork_handler() noexcept {
+[[gnu::constructor]] void register_fork_handler_of_callsites() noexcept {
   set_fork_handler(ForkStage::statements, {drop_statements, allow_statements, allow_statements});
   set_fork_handler(ForkStage::dispatcher, {lock_for_fork, unlock_after_fork, unlock_after_fork});
 }
@@ -34,8 +35,8 @@ void allow_statements() noexcept { thread_state.in_subscriber = was_in_subscribe
 
 CallsiteRegistry& callsite_registry() noexcept { return *the_registry; }
 
-// Also removes dead ones from the list. Destroy the result after releasing the lock: it may hold the last reference to
-// a subscriber.
+// Returns the subscribers that still exist, and removes the others from the list. Destroy the result after releasing
+// the lock: it may hold the last reference to a subscriber.
 CallsiteRegistry::Subscribers CallsiteRegistry::live_subscribers() {
   Subscribers live;
   live.reserve(subscribers_.size());  // so that nothing throws while the list changes
@@ -48,8 +49,8 @@ CallsiteRegistry::Subscribers CallsiteRegistry::live_subscribers() {
   return live;
 }
 
-// Caches the answer of a subscriber if that alone receives the records of all threads. Otherwise the answer depends on
-// the thread, and each record queries the subscriber of its thread.
+// Caches the answer of a subscriber if it alone receives the records of all threads. Otherwise the answer depends on
+// the thread, so each record queries the subscriber of its thread.
 void CallsiteRegistry::cache_answer(Callsite& callsite, Subscribers const& live) noexcept {
   Metadata const& metadata = callsite.metadata();
   Registration result;
@@ -81,8 +82,8 @@ void CallsiteRegistry::rebuild_if(F&& change) {
 
 void CallsiteRegistry::add(Callsite& callsite) noexcept {
   InSubscriber const in_subscriber;  // before anything is allocated: the program's operator new may have a statement
-  tsan_acquire(this);                // what rebuild_if() published
-  tsan_release(&callsites_);         // what made the callsite; other calls of this function do not acquire it
+  tsan_acquire(this);                // acquires what rebuild_if() published
+  tsan_release(&callsites_);         // releases what made the callsite; other calls of add() do not acquire it
   UnseenByTsan const unseen;
   report_second_copy_once();
   if (!callsite.metadata().parts().owned) keep_loaded(&callsite);
@@ -120,7 +121,8 @@ void CallsiteRegistry::visit(void (*each)(void* context, Metadata const& metadat
 void CallsiteRegistry::add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
   report_second_copy_once();
   rebuild_if([&]() TRACING_REQUIRES(mutex_) {
-    // Without weak.lock(): its result might be the last reference, whose end takes the lock that is held here.
+    // Does not call weak.lock(): its result might become the last reference, and its end would take the lock that is
+    // held here.
     bool const known = std::any_of(subscribers_.begin(), subscribers_.end(), [&](auto const& weak) {
       return !weak.owner_before(subscriber) && !subscriber.owner_before(weak);
     });
@@ -141,7 +143,7 @@ void CallsiteRegistry::remove_dead_subscribers() noexcept {
     rebuild_if([this]() TRACING_REQUIRES(mutex_) {
       return std::any_of(subscribers_.begin(), subscribers_.end(), [](auto const& weak) { return weak.expired(); });
     });
-  } catch (std::bad_alloc const&) {  // the next rebuild removes them
+  } catch (std::bad_alloc const&) {  // the next rebuild removes the dead subscribers
   }
 }
 
@@ -156,20 +158,4 @@ void CallsiteRegistry::rebuild() {
   rebuild_if([] { return true; });
 }
 
-}  // namespace tracing::inline v1::internal
-
-namespace tracing::inline v1 {
-
-void visit_callsites(void (*visit)(void* context, Metadata const& metadata), void* context) {
-  internal::callsite_registry().visit(visit, context);
-}
-
-void rebuild_interest() { internal::callsite_registry().rebuild(); }
-
-namespace internal {
-
-void forget_dead_subscribers() noexcept { callsite_registry().remove_dead_subscribers(); }
-void forget_callsite(Callsite& callsite) noexcept { callsite_registry().remove(callsite); }
-
-}  // namespace internal
-}  // namespace tracing::inline v1
+}}}  // namespace tracing::v1::internal

@@ -1,22 +1,29 @@
-// CallsiteRegistry: the callsites that were reached, the subscribers, and the answers that callsites cache.
+// CallsiteRegistry: keeps the callsites that were reached and the subscribers, and gives callsites the answers that
+// they cache.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-#include "tracing_core/dispatch/subscriber.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 {
+class Callsite;
+class Metadata;
+class Subscriber;
 
-/// Thread-safe. Takes one lock for everything, which callsites need only until their answer is cached.
+namespace internal {
+
+/// Keeps all callsites and subscribers of the process. Thread-safe. Takes one lock for everything, which callsites need
+/// only until their answer is cached.
 class CallsiteRegistry {
  public:
   constexpr CallsiteRegistry() noexcept = default;
 
   /// Adds a callsite that was reached for the first time and caches the subscribers' answer in it. If memory runs out,
-  /// its next record adds it, and this one queries its subscriber. Orders no threads for ThreadSanitizer.
+  /// this record queries its subscriber, and the next record tries again. ThreadSanitizer sees no order between threads
+  /// here.
   void add(Callsite& callsite) noexcept;
   /// Removes a callsite that is about to be freed, in constant time. Does nothing if it was never reached.
   void remove(Callsite& callsite) noexcept;
@@ -25,7 +32,8 @@ class CallsiteRegistry {
 
   /// Adds a subscriber, unless it is known already, and queries all subscribers about every callsite.
   void add_subscriber(std::shared_ptr<Subscriber> const& subscriber);
-  /// Makes `subscriber` the subscriber of the process, which is never released. False if there is one already.
+  /// Makes `subscriber` the subscriber of the process, which is never released. Returns false if the process already
+  /// has one.
   bool set_global(std::shared_ptr<Subscriber> const& subscriber);
   /// Forgets subscribers that were destroyed.
   void remove_dead_subscribers() noexcept;
@@ -46,7 +54,7 @@ class CallsiteRegistry {
   void rebuild_if(F&& change);
 
   Mutex mutex_;
-  Callsite* callsites_ TRACING_GUARDED_BY(mutex_) = nullptr;  // linked both ways
+  Callsite* callsites_ TRACING_GUARDED_BY(mutex_) = nullptr;  // a doubly linked list
   std::vector<std::weak_ptr<Subscriber>> subscribers_ TRACING_GUARDED_BY(mutex_);
   std::shared_ptr<Subscriber> global_ TRACING_GUARDED_BY(mutex_);
   std::size_t silenced_threads_ TRACING_GUARDED_BY(mutex_) = 0;
@@ -54,4 +62,5 @@ class CallsiteRegistry {
 
 CallsiteRegistry& callsite_registry() noexcept;
 
-}  // namespace tracing::inline v1::internal
+}  // namespace internal
+}}  // namespace tracing::v1

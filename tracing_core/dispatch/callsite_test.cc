@@ -23,7 +23,7 @@ class Count final : public tracing::Layer {
   std::atomic<int>& count_;
 };
 
-// Changes the cached answer each time: the subscriber of the process is the only one, then it is not.
+// Keeps changing the cached answer: now one subscriber receives the records of all threads, now one thread is silent.
 void count_while_changing_and_exit() {
   static std::atomic<int> count{0};
   tracing::set_global_default(tracing::RegistryBuilder().with(std::make_unique<Count>(count)).build());
@@ -38,7 +38,7 @@ void count_while_changing_and_exit() {
   std::_Exit(count == kEvents ? 0 : 1);
 }
 
-// The filter of the only layer decides by the enclosing span.
+// The only layer's filter decides by the enclosing span.
 void emit_in_a_dynamic_span_and_exit() {
   static std::atomic<int> count{0};
   tracing::set_global_default(

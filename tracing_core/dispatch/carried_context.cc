@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 constinit std::atomic<ContextCarrier const*> context_carrier{nullptr};
 }
@@ -25,4 +25,4 @@ internal::AdoptedContext::~AdoptedContext() {
   if (carrier_ != nullptr) carrier_->restore(before_);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

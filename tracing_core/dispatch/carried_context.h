@@ -1,29 +1,31 @@
-// What with_current_span() carries to other threads besides the span.
+// ContextCarrier: carries a context, besides the current span, to the threads on which with_current_span() runs work.
 #pragma once
 
 #include <cstdint>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
 
-/// Lets a test framework carry the running test. All functions may be called by any thread.
+namespace tracing { inline namespace v1 {
+
+/// Lets a test framework carry the running test. Any thread may call all three functions.
 struct ContextCarrier {
-  /// The context of the calling thread; zero for none.
+  /// Returns the context of the calling thread; zero if it has no context.
   std::uint32_t (*capture)() noexcept;
-  /// The calling thread begins work of this context, which is not zero. Returns the context that it had.
+  /// Begins work of this context, which is not zero, on the calling thread. Returns the thread's previous context.
   std::uint32_t (*adopt)(std::uint32_t context) noexcept;
-  /// The work has ended; `context` is what adopt() returned.
+  /// Ends this work; `context` is the result of adopt().
   void (*restore)(std::uint32_t context) noexcept;
 };
 
-/// Sets the carrier of the process, which must live as long as the process. Null: none.
+/// Sets the carrier of the process, which must live as long as the process. Null removes the carrier.
 void set_context_carrier(ContextCarrier const* carrier) noexcept;
 
 namespace internal {
 
-// Zero without a carrier.
+// Returns the context of the calling thread; zero without a carrier.
 std::uint32_t capture_context() noexcept;
 
-// While it exists, the calling thread works for a context; zero changes nothing.
+// Makes the calling thread work for a context while this object exists; zero changes nothing.
 class AdoptedContext {
  public:
   explicit AdoptedContext(std::uint32_t context) noexcept;
@@ -37,4 +39,4 @@ class AdoptedContext {
 };
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

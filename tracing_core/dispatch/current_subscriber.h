@@ -5,15 +5,16 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// The subscriber of the process; until set_global_default(), one that drops everything.
+// The subscriber of the process. Until set_global_default() it is a subscriber that drops everything.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<Subscriber*> global_subscriber;
 
 inline Subscriber& current() noexcept {
   Subscriber* const own = thread_state.subscriber;
-  if (own != nullptr) [[unlikely]] return *own;
+  if (own != nullptr) [[unlikely]]
+    return *own;
   return *global_subscriber.load(std::memory_order_acquire);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -4,11 +4,13 @@
 #include "tracing_core/dispatch/current_subscriber.h"
 #include "tracing_core/dispatch/redacted_values.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 void dispatch_event(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return current().count_dropped(mask);
-  if (current_redaction() != nullptr) [[unlikely]] return dispatch_redacted_event(nullptr, metadata, mask, values);
+  if (thread_state.in_subscriber) [[unlikely]]
+    return current().count_dropped(mask);
+  if (current_redaction() != nullptr) [[unlikely]]
+    return dispatch_redacted_event(nullptr, metadata, mask, values);
   current().event_here(metadata, mask, values);
 }
 
@@ -36,7 +38,8 @@ void dispatch_event_at(Callsite const& callsite, LayerMask mask, Value const* va
     return subscriber.new_span(NewSpan{FieldValues(callsite.metadata(), shown), parent, mask, origin});
   };
   Redaction const* const redaction = current_redaction();
-  if (redaction == nullptr) [[likely]] return {&subscriber, open(values)};
+  if (redaction == nullptr) [[likely]]
+    return {&subscriber, open(values)};
   return {&subscriber, with_redacted(*redaction, callsite.metadata(), values, open)};
 }
 
@@ -50,8 +53,10 @@ OpenSpan dispatch_new_span_at(Callsite const& callsite, LayerMask mask, Value co
 }
 
 OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return current().count_dropped(mask), OpenSpan{};
-  if (current_redaction() != nullptr) [[unlikely]] return dispatch_redacted_scope(nullptr, metadata, mask, values);
+  if (thread_state.in_subscriber) [[unlikely]]
+    return current().count_dropped(mask), OpenSpan{};
+  if (current_redaction() != nullptr) [[unlikely]]
+    return dispatch_redacted_scope(nullptr, metadata, mask, values);
   return current().open_scope(metadata, mask, values);
 }
 
@@ -62,30 +67,35 @@ OpenSpan dispatch_open_scope_below(Callsite const& callsite, LayerMask mask, Val
   return span;
 }
 
-// A handler of a signal may find its thread inside the subscriber: then what it does with a handle has no effect.
+// Does nothing if the thread is inside the subscriber, where a signal handler may find it. So a handler's calls on span
+// handles have no effect then.
 void enter(OpenSpan span) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return;
+  if (thread_state.in_subscriber) [[unlikely]]
+    return;
   InSubscriber const in_subscriber;
   span.subscriber->enter(span.id, Origin{});
 }
 
 void exit(OpenSpan span) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return;
+  if (thread_state.in_subscriber) [[unlikely]]
+    return;
   InSubscriber const in_subscriber;
   span.subscriber->exit(span.id, Origin{});
 }
 
 void record(OpenSpan span, FieldValues const& values) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return;
+  if (thread_state.in_subscriber) [[unlikely]]
+    return;
   InSubscriber const in_subscriber;
   Redaction const* const redaction = current_redaction();
   if (redaction == nullptr) return span.subscriber->record(span.id, values);
   with_redacted(*redaction, values.metadata(), values.statement_values(),
-             [&](auto* shown) { span.subscriber->record(span.id, FieldValues(values.metadata(), shown)); });
+                [&](auto* shown) { span.subscriber->record(span.id, FieldValues(values.metadata(), shown)); });
 }
 
 void follows_from(OpenSpan span, SpanId cause) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return;
+  if (thread_state.in_subscriber) [[unlikely]]
+    return;
   InSubscriber const in_subscriber;
   span.subscriber->follows_from(span.id, cause);
 }
@@ -100,4 +110,4 @@ void drop_reference(OpenSpan span) noexcept {
   span.subscriber->drop_reference(span.id, Origin{});
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,20 +1,20 @@
-// What macros and span handles call to pass records to the subscriber of the calling thread.
+// Passes the records of macros and span handles to the subscriber of the calling thread.
 //
 // Every instrumented file includes this header, so it is separate from dispatcher.h.
 #pragma once
 
 #include "tracing_core/dispatch/subscriber.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// Called after Callsite::enabled() returned `mask`. The first argument reserves the register that the call of the
-// subscriber needs for `this`, so that the other arguments stay in their registers.
+// Emits an event. REQUIRES: Callsite::enabled() returned `mask`. The first argument reserves the register that holds
+// `this` in the call of the subscriber, so that the other arguments stay in their registers.
 void dispatch_event(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
-// An event with an explicit parent, or none.
+// Emits an event with an explicit parent, or as a root.
 void dispatch_event_below(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent) noexcept;
 
 OpenSpan dispatch_new_span(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent) noexcept;
-// A scope below the current span, and one with an explicit parent, or none.
+// Open a scope: the first below the current span, the second with an explicit parent or as a root.
 OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
 OpenSpan dispatch_open_scope_below(Callsite const& callsite, LayerMask mask, Value const* values,
                                    Parent parent) noexcept;
@@ -25,10 +25,10 @@ void follows_from(OpenSpan span, SpanId cause) noexcept;
 void add_reference(OpenSpan span) noexcept;
 void drop_reference(OpenSpan span) noexcept;
 
-// Records with a track or time of their own.
+// Emit records that have a track or time of their own.
 void dispatch_event_at(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent,
                        Origin const& origin) noexcept;
 OpenSpan dispatch_new_span_at(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent,
                               Origin const& origin) noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

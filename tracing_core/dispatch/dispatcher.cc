@@ -1,14 +1,14 @@
-// Which subscriber receives the records of the calling thread.
+// Chooses the subscriber that receives the records of the calling thread.
 #include "tracing_core/dispatch/dispatcher.h"
 
 #include "tracing_core/dispatch/callsite_registry.h"
 #include "tracing_core/dispatch/current_subscriber.h"
 #include "tracing_core/internal/never_destroyed.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-// The subscriber until there is another one: drops everything.
+// Drops everything. It is the subscriber until the program sets another one.
 class NoSubscriber final : public Subscriber {
  public:
   Registration register_callsite(Metadata const&) noexcept override { return {}; }
@@ -70,4 +70,12 @@ ScopedDefault::~ScopedDefault() {
   }
 }
 
-}  // namespace tracing::inline v1
+void rebuild_interest() { callsite_registry().rebuild(); }
+
+namespace internal {
+
+void forget_dead_subscribers() noexcept { callsite_registry().remove_dead_subscribers(); }
+void forget_callsite(Callsite& callsite) noexcept { callsite_registry().remove(callsite); }
+
+}  // namespace internal
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// Which subscriber receives records: one for the process, or another one on a thread for the duration of a scope.
+// Sets which subscriber receives records: one for the process, or another one on a thread for the duration of a scope.
 #pragma once
 
 #include <memory>
@@ -6,21 +6,21 @@
 
 #include "tracing_core/dispatch/dispatch.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Sets the subscriber of the process, which is never destroyed. Returns false and does nothing if it is null or one
-/// was set before. Thread-safe.
+/// Sets the subscriber of the process, which is never destroyed. Returns false and does nothing if it is null or if a
+/// subscriber was set before. Thread-safe.
 bool set_global_default(std::shared_ptr<Subscriber> subscriber);
 
-/// The subscriber that receives this thread's records now; null if there is none.
+/// Returns the subscriber that currently receives this thread's records, or null if no subscriber does.
 Subscriber* current_subscriber() noexcept;
 
-/// Sends the records of this thread to another subscriber during its lifetime. Must be destroyed on the same thread,
-/// innermost first. A registry with open spans is kept until they are closed; a subscriber of another type must be kept
-/// by its owner.
+/// Sends the records of this thread to another subscriber while it exists. Must be destroyed on the same thread,
+/// innermost first. A registry with open spans is kept until its spans are closed; the owner of any other subscriber
+/// must keep it that long.
 class [[nodiscard]] ScopedDefault {
  public:
-  /// Null drops the records of this thread.
+  /// A null subscriber drops the records of this thread.
   explicit ScopedDefault(std::shared_ptr<Subscriber> subscriber);
   ScopedDefault(ScopedDefault const&) = delete;
   ScopedDefault& operator=(ScopedDefault const&) = delete;
@@ -31,22 +31,22 @@ class [[nodiscard]] ScopedDefault {
   Subscriber* previous_;
 };
 
-/// Calls `f()` while `subscriber` receives this thread's records, and returns its result.
+/// Calls `f()` while `subscriber` receives this thread's records; returns the result of `f()`.
 template <class F>
 decltype(auto) with_default(std::shared_ptr<Subscriber> subscriber, F&& f) {
   ScopedDefault const scope(std::move(subscriber));
   return std::forward<F>(f)();
 }
 
-/// Queries every subscriber about every callsite again. Call it after a filter has changed. Takes a lock.
+/// Queries every subscriber about every callsite again. Call this after a filter has changed. Takes a lock.
 void rebuild_interest();
 
 namespace internal {
 
-// Call it after a subscriber was destroyed, to discard the answers that callsites have cached.
+// Discards the answers that callsites have cached. Call it after a subscriber was destroyed.
 void forget_dead_subscribers() noexcept;
-// REQUIRES: no thread emits from the callsite any more.
+// Removes a callsite that is about to be freed. REQUIRES: no thread emits from the callsite any more.
 void forget_callsite(Callsite& callsite) noexcept;
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

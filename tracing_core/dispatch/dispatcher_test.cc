@@ -14,8 +14,7 @@
 #include "tests/support/recording_subscriber.h"
 #include "tracing_core/tracing.h"
 
-namespace dispatcher_test {
-namespace {
+namespace dispatcher_test { namespace {
 
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -26,7 +25,7 @@ using tracing_test::RecordingSubscriber;
 void say() { TRACE_INFO("said"); }
 void hint() { TRACE_DEBUG("hinted"); }
 
-// In a child process, since the subscriber of the process cannot be unset.
+// Runs in a child process, since the subscriber of the process cannot be unset.
 void set_twice_and_exit() {
   auto const first = std::make_shared<RecordingSubscriber>();
   auto const second = std::make_shared<RecordingSubscriber>();
@@ -258,5 +257,4 @@ TEST(Callsite, TheLayerMaskIsPassedWithTheRecord) {
   EXPECT_EQ(spy->mask, 0U);
 }
 
-}  // namespace
-}  // namespace dispatcher_test
+}}  // namespace dispatcher_test

@@ -7,9 +7,9 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// An entry of the thread's list.
+// An entry in the thread's list of types that are being printed.
 struct PrintedType {
   explicit PrintedType(CustomType const& printed) noexcept : type(&printed), outer(thread_state.printed_types) {
     thread_state.printed_types = this;
@@ -30,7 +30,7 @@ bool is_being_printed(CustomType const& type) noexcept {
   return at != nullptr;
 }
 
-// How a message uses a value besides as a field.
+// Says how a message uses a value.
 struct Spec {
   std::string_view text{};
   bool is_only_use = true;
@@ -62,9 +62,9 @@ PrintedValues::PrintedValues(Value* values, std::size_t count) noexcept {
 
 template <class SpecOf>
 void PrintedValues::print(Value* values, std::size_t count, SpecOf spec_of) noexcept {
-  if (thread_state.in_subscriber) return;  // the record is dropped
-  std::bitset<256> replaced;               // a statement has fewer values
-  std::array<std::size_t, 256> begins;     // of the replaced values' texts
+  if (thread_state.in_subscriber) return;  // the record will be dropped
+  std::bitset<256> replaced;               // statements have fewer values
+  std::array<std::size_t, 256> begins;     // where the replaced values' texts begin
   for (std::size_t i = 0; i < count; ++i) {
     Value const value = values[i];
     if (value.kind() != ValueKind::custom || is_being_printed(value.custom_type())) continue;
@@ -84,10 +84,10 @@ void PrintedValues::print(Value* values, std::size_t count, SpecOf spec_of) noex
     begins[i] = begin;
     replaced.set(i);
   }
-  // Later values may have moved the text.
+  // Texts of later values may have moved the buffer, so the values are made again.
   for (std::size_t i = 0; i < count; ++i) {
     if (replaced[i]) values[i] = Value::of_verbatim(text_.view().substr(begins[i], values[i].as_text().size()));
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// PrintedValues: the values of a statement that print themselves, printed before the statement's record is emitted.
+// PrintedValues: prints the values of a statement that print themselves, before the statement's record is emitted.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Replaces custom values by their text, which lives as long as this object. While a subscriber handles a record, all
-/// others are dropped; by then the values are printed, and what their operator<<, formatter, members or iterators traced
-/// meanwhile is recorded before the record, once. While values of a type are being printed, further ones of this type
-/// stay as they are: a type that traces itself when it is printed does not recurse.
+/// Replaces custom values by their text, which lives as long as this object. While a subscriber handles a record, the
+/// thread's other records are dropped. Since the values are printed before that, what their operator<<, formatters,
+/// members or iterators trace is recorded, once, before the record. While a value of some type is being printed,
+/// further values of this type stay as they are, so a type that traces itself when it is printed does not recurse.
 class PrintedValues {
  public:
-  /// The values of a record of `metadata`. One that the message prints by a specification of its type is printed by it;
-  /// if that is not its only use, it stays as it is.
+  /// Takes the values of a record of `metadata`. A value that the message prints by a specification of the value's own
+  /// type is replaced by that text, if this is its only use; otherwise it stays as it is.
   PrintedValues(Metadata const& metadata, Value* values) noexcept;
   PrintedValues(Value* values, std::size_t count) noexcept;
   explicit PrintedValues(Value& value) noexcept : PrintedValues(&value, 1) {}
@@ -30,4 +30,4 @@ class PrintedValues {
   InlineTextBuffer<512> text_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

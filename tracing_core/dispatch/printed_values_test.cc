@@ -22,7 +22,7 @@ namespace printed_values_test {
 
 using tracing::kv;
 
-// Copies from its device to print itself.
+// Emits a span and an event each time it prints itself, like a tensor that is first copied from its device.
 struct Tensor {
   int id = 0;
   friend std::ostream& operator<<(std::ostream& os, Tensor const& x) {
@@ -93,7 +93,7 @@ namespace printed_values_test {
 
 using namespace tracing;
 
-// The lines of two layers, which must be equal: each print the values.
+// Compares the lines of two layers, which both print the values and must be equal.
 class PrintedValues : public testing::Test {
  protected:
   static std::shared_ptr<Subscriber> printing_to(std::string& first, std::string& second) {
@@ -190,7 +190,7 @@ TEST_F(PrintedValues, DoNotRecurse) {
   EXPECT_EQ(take(), " INFO in the mirror Mirror 1\n INFO Mirror 0\n");
 }
 
-// Long enough that the text of the values before it moves.
+// Is long enough to move the text of the values before it.
 struct Long {
   friend std::ostream& operator<<(std::ostream& os, Long const&) { return os << std::string(2000, 'x'); }
 };
@@ -200,7 +200,7 @@ TEST_F(PrintedValues, StayWholeWhenTheirTextGrows) {
   EXPECT_EQ(take(), copy_failed + copy_failed + " INFO Tensor 1 " + std::string(2000, 'x') + " Tensor 1\n");
 }
 
-// Types whose printing runs no code of the program are printed by those layers only that need it.
+// If printing a type runs no code of the program, only the layers that need its text print it.
 using tracing::internal::printing_runs_code;
 static_assert(!printing_runs_code<int>() && !printing_runs_code<std::vector<int>>() &&
               !printing_runs_code<std::map<std::string, std::vector<char>>>() && !printing_runs_code<int const[3]>() &&
@@ -210,11 +210,12 @@ static_assert(printing_runs_code<Tensor>() && printing_runs_code<std::vector<Ten
               printing_runs_code<std::optional<Lazy>>() && printing_runs_code<Mode>() &&
               printing_runs_code<Formatted const&>());
 
-// The same of arguments in the form in which a statement passes them on.
+// Tests the form in which a statement passes arguments on.
 template <class T>
 using Passed = std::remove_cvref_t<decltype(tracing::internal::bare(std::declval<T const&>()))>;
 template <class T>
-constexpr bool kIsPrintedFirst = std::is_same_v<tracing::internal::Printed<Passed<T>>, tracing::internal::PrintedValues>;
+constexpr bool kIsPrintedFirst =
+    std::is_same_v<tracing::internal::Printed<Passed<T>>, tracing::internal::PrintedValues>;
 static_assert(!kIsPrintedFirst<char[4]> && !kIsPrintedFirst<std::u16string> && !kIsPrintedFirst<std::atomic<int>> &&
               !kIsPrintedFirst<tracing::internal::KeyValue<char[4]>>);
 static_assert(kIsPrintedFirst<Tensor> && kIsPrintedFirst<Tensor[2]> && kIsPrintedFirst<std::atomic<Mode>> &&

@@ -7,16 +7,15 @@
 
 #include "tracing_core/dispatch/dispatcher.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 namespace {
 constinit std::atomic<std::uint64_t> next_serial{1};
 }  // namespace
 
-// The metadata comes first, so that of() can convert its address to that of the object.
+// The metadata comes first, so that of() can convert its address to the object's address.
 struct RuntimeCallsite::Owned {
-  explicit Owned(CallsiteDescription const& description)
-      : metadata(fill(description)), callsite(metadata) {}
+  explicit Owned(CallsiteDescription const& description) : metadata(fill(description)), callsite(metadata) {}
 
   Metadata metadata;
   Callsite callsite;
@@ -110,4 +109,4 @@ void release(Metadata const& metadata) noexcept {
   delete owned;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <thread>
@@ -165,9 +165,9 @@ TEST(RuntimeCallsite, IsFreedInConstantTime) {
   std::vector<std::optional<RuntimeCallsite>> callsites(100'000);
   for (auto& callsite : callsites) callsite.emplace(CallsiteDescription{.target = "many"}).callsite().enabled();
   EXPECT_EQ(callsites_of("many"), 100'000);
-  auto const start = std::chrono::steady_clock::now();
+  std::clock_t const start = std::clock();            // processor time: a busy machine does not change it
   for (auto& callsite : callsites) callsite.reset();  // the last in the list comes first
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
   EXPECT_EQ(callsites_of("many"), 0);
 }
 
@@ -190,7 +190,7 @@ TEST(RuntimeCallsite, MayBeCreatedAndFreedByManyThreads) {
   EXPECT_EQ(callsites_of("threads"), 0);
 }
 
-// By how much the memory of the process may grow; sanitizers use some themselves.
+// The memory by which the process may grow; sanitizers use some themselves.
 #if TESTLOG_TSAN || TESTLOG_ASAN
 constexpr std::size_t kSlackKib = 262144;
 constexpr int kNames = 100'000;

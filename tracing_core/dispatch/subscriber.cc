@@ -1,9 +1,9 @@
-// Scopes and events of the calling thread, in terms of the calls that every subscriber has.
+// Implements scopes and events of the calling thread by calls that every subscriber has.
 #include "tracing_core/dispatch/subscriber.h"
 
 #include "tracing_core/dispatch/thread_state.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 using internal::InSubscriber;
 
@@ -25,4 +25,4 @@ void Subscriber::close_scope(SpanId span) noexcept {
   drop_reference(span, Origin{});
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -2,7 +2,7 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 constinit std::atomic<std::uint64_t> thread_level_owner{0};
 
@@ -19,4 +19,4 @@ void set_thread_level(std::uint64_t number, LevelFilter level) noexcept {
   thread_state.thread_level = level;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -5,15 +5,15 @@
 
 #include "tracing_core/internal/thread_info.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 void set_thread_name(std::string_view name) noexcept {
   internal::name_this_thread(name);
   internal::ThreadInfo const& thread = internal::this_thread_info();
   if (thread.os_thread == getpid()) return;
-  char beginning[16] = {};  // the system's limit
-  thread.name.copy(beginning, sizeof(beginning) - 1);
+  char beginning[16] = {};  // the system allows 15 bytes and a NUL
+  name.copy(beginning, sizeof(beginning) - 1);
   pthread_setname_np(pthread_self(), beginning);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,14 +1,18 @@
-// set_thread_name(): the name of the calling thread in records.
+// set_thread_name(): sets the name of the calling thread in records.
 #pragma once
 
 #include <string_view>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
 
-/// Names the calling thread in records of registries that it has not used yet, so call it first on a new thread. An
-/// empty name means no name. Without this call the system's name is used, which has at most 15 bytes; a name set here
-/// may have 63 and is cut after that. Also sets the system's name, which debuggers show, to the first 15 bytes, except
-/// on the main thread, where it would rename the process. Assigns the thread its number, if it has none yet.
+namespace tracing { inline namespace v1 {
+
+/// Names the calling thread in records. Has no effect on registries that the thread has used already, so call it first
+/// on a new thread. An empty name removes the name. Without this call, records have the system's name, which has at
+/// most 15 bytes; a name set here is cut after 63 bytes. If an earlier thread of the process was given this name, all
+/// outputs add the thread's number, as in `worker 3`; after 4,096 different names they always add it. Also sets the
+/// system's name, which debuggers show, to the first 15 bytes of `name`, except on the main thread, where this would
+/// rename the process. Assigns the thread its number, if it has none yet.
 void set_thread_name(std::string_view name) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

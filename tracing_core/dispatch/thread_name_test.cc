@@ -10,6 +10,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/emit.h"
+#include "tracing_core/internal/thread_info.h"
 
 namespace {
 
@@ -24,7 +25,7 @@ class NameOfLastEvent : public tracing::Layer {
   std::string& name_;
 };
 
-// The thread name of an event that a new thread emits after `prepare()`.
+// Returns the thread name of an event that a new thread emits after `prepare()`.
 template <class F>
 std::string recorded_name(F prepare) {
   std::string name = "nothing recorded";
@@ -42,10 +43,82 @@ std::string recorded_after_naming(std::string const& name) {
   return recorded_name([&] { tracing::set_thread_name(name); });
 }
 
-TEST(SetThreadName, NamesRecordsOfTheThread) { EXPECT_EQ(recorded_after_naming("loader"), "loader"); }
+// Returns a name that no thread of this process was given, even if tests are repeated.
+std::string new_name(std::string const& name) {
+  static int names = 0;
+  return name + '-' + std::to_string(++names);
+}
+
+TEST(SetThreadName, NamesRecordsOfTheThread) {
+  std::string const name = new_name("loader");
+  EXPECT_EQ(recorded_after_naming(name), name);
+}
 
 TEST(SetThreadName, AcceptsLongerNamesThanTheSystem) {
-  EXPECT_EQ(recorded_after_naming("worker-with-a-long-name"), "worker-with-a-long-name");
+  std::string const name = new_name("worker-with-a-long-name");
+  EXPECT_EQ(recorded_after_naming(name), name);
+}
+
+// Returns the number that the next new thread will get; this call itself uses the number before it.
+std::string next_number() {
+  std::uint64_t number = 0;
+  std::thread([&number] { number = tracing::internal::this_thread_info().number; }).join();
+  return std::to_string(number + 1);
+}
+
+TEST(SetThreadName, AddsTheNumberIfAnEarlierThreadHasTheName) {
+  std::string const name = new_name("loader");
+  EXPECT_EQ(recorded_after_naming(name), name);
+  std::string const number = next_number();
+  EXPECT_EQ(recorded_after_naming(name), name + " " + number);
+  std::string longest = new_name("b");
+  longest.insert(0, 63 - longest.size(), 'b');
+  EXPECT_EQ(recorded_after_naming(longest), longest);
+  std::string const third = next_number();
+  EXPECT_EQ(recorded_after_naming(longest + "b"), longest.substr(0, 62 - third.size()) + " " + third);
+}
+
+TEST(SetThreadName, AddsTheNumberToNamesOfTheSystem) {
+  std::string const given = new_name("system");
+  auto const name = [&given] { return recorded_name([&given] { pthread_setname_np(pthread_self(), given.c_str()); }); };
+  EXPECT_EQ(name(), given);
+  std::string const number = next_number();
+  EXPECT_EQ(name(), given + " " + number);
+}
+
+TEST(SetThreadName, KeepsTheNameThatTheThreadHas) {
+  std::string const name = new_name("named twice");
+  EXPECT_EQ(recorded_name([&name] {
+              tracing::set_thread_name(name);
+              tracing::set_thread_name(name);
+            }),
+            name);
+}
+
+TEST(SetThreadName, AddsNothingToAnEarlierNameOfTheThread) {
+  std::string const name = new_name("idle");
+  EXPECT_EQ(recorded_name([&name] {
+              tracing::set_thread_name(name);
+              tracing::set_thread_name(new_name("busy"));
+              tracing::set_thread_name(name);
+            }),
+            name);
+}
+
+TEST(SetThreadName, LeavesTheNameMainToTheMainThread) {
+  std::string const number = next_number();
+  EXPECT_EQ(recorded_after_naming("main"), "main " + number);
+}
+
+TEST(SetThreadName, AddsNothingToTheSystemsName) {
+  for (int i = 0; i < 2; ++i) {
+    std::thread([] {
+      tracing::set_thread_name("shared");
+      char name[32];
+      pthread_getname_np(pthread_self(), name, sizeof(name));
+      EXPECT_STREQ(name, "shared");
+    }).join();
+  }
 }
 
 TEST(SetThreadName, RemovesTheNameIfEmpty) {
@@ -57,17 +130,21 @@ TEST(SetThreadName, RemovesTheNameIfEmpty) {
 }
 
 TEST(SetThreadName, CutsAtTheEndOfACharacter) {
-  EXPECT_EQ(recorded_after_naming(std::string(70, 'a')), std::string(63, 'a'));
-  EXPECT_EQ(recorded_after_naming(std::string(62, 'a') + "\u00e9"), std::string(62, 'a'));
+  std::string const long_one = new_name("long") + std::string(70, 'a');
+  EXPECT_EQ(recorded_after_naming(long_one), long_one.substr(0, 63));
+  std::string name = new_name("cut");
+  name.resize(62, 'a');
+  EXPECT_EQ(recorded_after_naming(name + "\u00e9"), name);
 }
 
 TEST(SetThreadName, TakesPrecedenceOverTheSystemsName) {
-  EXPECT_EQ(recorded_name([] {
-              pthread_setname_np(pthread_self(), "system");
-              tracing::set_thread_name("ours");
+  std::string const system = new_name("system"), ours = new_name("ours");
+  EXPECT_EQ(recorded_name([&] {
+              pthread_setname_np(pthread_self(), system.c_str());
+              tracing::set_thread_name(ours);
             }),
-            "ours");
-  EXPECT_EQ(recorded_name([] { pthread_setname_np(pthread_self(), "system"); }), "system");
+            ours);
+  EXPECT_EQ(recorded_name([&] { pthread_setname_np(pthread_self(), system.c_str()); }), system);
 }
 
 TEST(SetThreadName, SetsTheSystemsNameToTheFirst15Bytes) {

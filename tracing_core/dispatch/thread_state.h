@@ -1,26 +1,30 @@
 // ThreadState: the dispatcher's data of each thread.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
-#include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/model/level.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 {
+class Subscriber;
+
+namespace internal {
 
 struct PrintedType;
 
 struct ThreadState {
-  Subscriber* subscriber = nullptr;  // replaces that of the process
-  bool in_subscriber = false;        // records are emitted by a subscriber, and dropped
+  Subscriber* subscriber = nullptr;  // replaces the process's subscriber
+  bool in_subscriber = false;        // records come from a subscriber, so they are dropped
   LevelFilter thread_level{};        // see thread_level.h; valid while thread_level_owner is the owner
   std::uint64_t thread_level_owner = 0;
-  PrintedType const* printed_types = nullptr;  // of the values that a statement prints now; see printed_values.h
-  std::uint64_t timed_children_ns = 0;  // duration of the perf spans that ended within the innermost perf scope
+  PrintedType const* printed_types = nullptr;  // types of the values being printed; see printed_values.h
+  std::uint64_t timed_children_ns = 0;         // total of the perf spans that ended within the innermost perf scope
 };
 
 extern constinit thread_local ThreadState thread_state;
 
-// During its lifetime, records that this thread emits are dropped: they come from a subscriber.
+// Drops the records that this thread emits while it exists: they come from a subscriber.
 class InSubscriber {
  public:
   InSubscriber() noexcept : before_(std::exchange(thread_state.in_subscriber, true)) {}
@@ -32,4 +36,5 @@ class InSubscriber {
   bool before_;
 };
 
-}  // namespace tracing::inline v1::internal
+}  // namespace internal
+}}  // namespace tracing::v1

@@ -4,30 +4,32 @@
 // split at the commas outside brackets, quotes and raw strings. `<` counts as a bracket only if the number of arguments
 // is wrong otherwise, since `a < b` and `f<a, b>` look alike.
 //
-// The compiler interprets this for every statement of a program, so comparisons inside loops are worth avoiding.
+// The compiler interprets this code for every statement of a program, so it avoids comparisons inside loops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+#include "tracing_core/internal/characters.h"
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 { namespace internal {
 
 inline constexpr std::size_t kMaxArguments = 64;
 
-// A range of the text; `end` is 0 for no range.
+// A range of the text; `end` is 0 if there is no text.
 struct ArgumentRange {
   std::uint16_t begin = 0;
   std::uint16_t end = 0;
 };
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_name_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) || static_cast<signed char>(c) < 0;
 }
 
-// Compilers interpret loops slowly, but evaluate a few C functions in one step: GCC those that search up to a NUL,
-// Clang those that search a given number of bytes, nvcc none. The texts here are literals, which end with a NUL.
+// Compilers interpret loops slowly, but evaluate a few C functions in one step: GCC functions that search up to a NUL,
+// Clang functions that search a given number of bytes, nvcc none. The texts here are literals, which end with a NUL.
 #if defined(__clang__)
 #define TRACING_INTERNAL_SEARCHES_ 2
 #elif defined(__GNUC__) && !defined(__EDG__) && !defined(__NVCC__)
@@ -36,7 +38,8 @@ constexpr bool is_name_char(char c) noexcept {
 #define TRACING_INTERNAL_SEARCHES_ 0
 #endif
 
-// The number of characters before the first of `set`, if the compiler computes that in one step; else 0.
+// Returns the number of characters before the first character of `set` if the compiler computes it in one step;
+// otherwise 0.
 constexpr std::size_t skip_to_any([[maybe_unused]] char const* text, [[maybe_unused]] char const* set) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 1
   return __builtin_strcspn(text, set);
@@ -45,13 +48,13 @@ constexpr std::size_t skip_to_any([[maybe_unused]] char const* text, [[maybe_unu
 #endif
 }
 
-// The index of the next `c` in [begin, end), or `end`. REQUIRES: `c` is one of `" ' , \ - space :`.
+// Returns the index of the next `c` in [begin, end), or `end`. REQUIRES: `c` is one of `" ' , \ - space :`.
 constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t end, char c) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 2
   char const* const at = __builtin_char_memchr(text + begin, c, end - begin);
   return at == nullptr ? end : static_cast<std::size_t>(at - text);
 #elif TRACING_INTERNAL_SEARCHES_ == 1
-  // Not strchr, which GCC 12 evaluates wrongly from inside a literal.
+  // GCC 12 evaluates strchr() wrongly if the text begins inside a literal.
   char const* const set = c == '"'    ? "\""
                           : c == ':'  ? ":"
                           : c == ' '  ? " "
@@ -67,7 +70,7 @@ constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t
 #endif
 }
 
-// Whether [begin, end) is one identifier; false also if the compiler cannot compute that in one step.
+// Returns true if [begin, end) is one identifier; always false if the compiler cannot compute the answer in one step.
 constexpr bool is_simple_identifier([[maybe_unused]] char const* text, [[maybe_unused]] std::size_t begin,
                                     [[maybe_unused]] std::size_t end) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ != 1
@@ -79,7 +82,7 @@ constexpr bool is_simple_identifier([[maybe_unused]] char const* text, [[maybe_u
 #endif
 }
 
-// The index after the string or character literal that opens at `i` with the quote text[i].
+// Returns the index after the string or character literal that opens at `i` with the quote text[i].
 constexpr std::size_t skip_quoted(char const* text, std::size_t size, std::size_t i) noexcept {
   char const quote = text[i];
   std::size_t const inside = ++i;
@@ -92,7 +95,7 @@ constexpr std::size_t skip_quoted(char const* text, std::size_t size, std::size_
   return i + 1;
 }
 
-// The index after the raw string literal whose opening quote is at `i`: R"x(...)x".
+// Returns the index after the raw string literal whose opening quote is at `i`: R"x(...)x".
 constexpr std::size_t skip_raw_string(char const* text, std::size_t size, std::size_t i) noexcept {
   std::size_t const delimiter = ++i;
   while (i < size && text[i] != '(') ++i;
@@ -106,8 +109,8 @@ constexpr std::size_t skip_raw_string(char const* text, std::size_t size, std::s
   return size;
 }
 
-// Whether the word before `i` is the prefix of a literal (u8R"...", LR"...") and not a name that ends like one
-// (FOR"...").
+// Returns true if the word before `i` is the prefix of a literal (u8R"...", LR"..."), and false if it is a name that
+// only ends like a prefix (FOR"...").
 constexpr bool is_prefix(char const* text, std::size_t i, bool raw) noexcept {
   std::size_t begin = i;
   while (begin > 0 && is_name_char(text[begin - 1])) --begin;
@@ -119,11 +122,11 @@ constexpr bool is_prefix(char const* text, std::size_t i, bool raw) noexcept {
   return prefix.empty() || prefix == "L" || prefix == "u" || prefix == "U" || prefix == "u8";
 }
 
-// The index after the literal that the quote at `i` opens, or after a digit separator.
+// Returns the index after the literal that the quote at `i` opens, or after a digit separator.
 constexpr std::size_t skip_literal(char const* text, std::size_t size, std::size_t i) noexcept {
   if (i == 0 || !is_name_char(text[i - 1])) return skip_quoted(text, size, i);
   if (text[i] == '"') return is_prefix(text, i, true) ? skip_raw_string(text, size, i) : skip_quoted(text, size, i);
-  return is_prefix(text, i, false) ? skip_quoted(text, size, i) : i + 1;  // else a digit separator: 1'000
+  return is_prefix(text, i, false) ? skip_quoted(text, size, i) : i + 1;  // otherwise a digit separator: 1'000
 }
 
 constexpr ArgumentRange trimmed(char const* text, std::size_t begin, std::size_t end) noexcept {
@@ -132,7 +135,7 @@ constexpr ArgumentRange trimmed(char const* text, std::size_t begin, std::size_t
   return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end)};
 }
 
-// Splits into at most `expected` ranges; returns the number of arguments found.
+// Splits `text` into at most `expected` ranges; returns the number of arguments found.
 constexpr std::size_t split_once(char const* text, std::size_t size, bool angles_are_brackets, ArgumentRange* ranges,
                                  std::size_t expected) noexcept {
   std::size_t count = 0;
@@ -163,7 +166,7 @@ constexpr std::size_t split_once(char const* text, std::size_t size, bool angles
   return count;
 }
 
-// Splits `text` into exactly `expected` ranges; false if neither reading of `<` gives as many.
+// Splits `text` into exactly `expected` ranges; returns false if neither meaning of `<` gives that number.
 constexpr bool split_arguments(char const* text, std::size_t size, ArgumentRange* ranges,
                                std::size_t expected) noexcept {
   if (size > 0xffff) return false;
@@ -171,7 +174,7 @@ constexpr bool split_arguments(char const* text, std::size_t size, ArgumentRange
          split_once(text, size, true, ranges, expected) == expected;
 }
 
-// Keywords that look like names but are values.
+// Returns true for keywords that look like names but are values.
 constexpr bool is_value_word(char const* word, std::size_t size) noexcept {
   switch (word[0]) {
     case 't': return size == 4 && (std::string_view(word, 4) == "this" || std::string_view(word, 4) == "true");
@@ -181,11 +184,20 @@ constexpr bool is_value_word(char const* word, std::size_t size) noexcept {
   }
 }
 
-// The range without `this->`, if it is a name: identifiers joined by `.` and `->`. Else no range.
+// Removes the underscore at the end that only says that the name is a member. Two underscores have another meaning:
+// __func__.
+constexpr ArgumentRange without_underscore(char const* text, std::size_t begin, std::size_t end) noexcept {
+  if (text[end - 1] == '_' && end - begin > 1 && text[end - 2] != '_' && text[end - 2] != '.') --end;
+  return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end)};
+}
+
+// Returns the range without `this->` and without an underscore at its end if it is a name, that is, identifiers joined
+// by `.` and `->`. Otherwise returns an empty range.
 constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexcept {
   std::size_t begin = range.begin;
   if (is_simple_identifier(text, begin, range.end)) {
-    return is_value_word(text + begin, range.end - begin) ? ArgumentRange{} : range;
+    if (is_value_word(text + begin, range.end - begin)) return {};
+    return without_underscore(text, begin, range.end);
   }
   while (range.end - begin > 6 && text[begin + 4] == '-' && std::string_view(text + begin, 6) == "this->") begin += 6;
   bool starts = true;  // an identifier must start here
@@ -208,10 +220,11 @@ constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexce
     }
   }
   if (starts || is_value_word(text + begin, range.end - begin)) return {};
-  return {static_cast<std::uint16_t>(begin), range.end};
+  return without_underscore(text, begin, range.end);
 }
 
-// The text between the first quotes of `tracing::kv("name", x)`; no range if it is not a plain literal.
+// Returns the text between the first quotes of `tracing::kv("name", x)`, or an empty range if it is not a plain
+// literal.
 constexpr ArgumentRange quoted_name(char const* text, ArgumentRange range) noexcept {
   std::size_t const open = find_char(text, range.begin, range.end, '"');
   if (open == range.begin || open == range.end || is_name_char(text[open - 1])) return {};
@@ -224,4 +237,4 @@ constexpr ArgumentRange quoted_name(char const* text, ArgumentRange range) noexc
   return {static_cast<std::uint16_t>(open + 1), static_cast<std::uint16_t>(close)};
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 std::vector<std::string> split(std::string const& text, std::size_t expected) {
   std::vector<ArgumentRange> ranges(expected);
@@ -93,16 +92,21 @@ TEST(ArgumentText, DistinguishesNamesFromOtherExpressions) {
     char const* name;
   };
   Case const cases[] = {
-      {"n", "n"},           {"grid.x", "grid.x"},       {"p->n", "p->n"},       {"this->n", "n"},
-      {"this->p->n", "p->n"}, {"_a1.b2_", "_a1.b2_"},   {"größe", "größe"},     {"thisx", "thisx"},
-      {"this_one", "this_one"}, {"errno", "errno"},     {"__func__", "__func__"}, {"N", "N"},
-      {"trues", "trues"},   {"a.b->c.d", "a.b->c.d"},   {"this", "<none>"},     {"true", "<none>"},
-      {"false", "<none>"},  {"nullptr", "<none>"},      {"1", "<none>"},        {"a.1", "<none>"},
-      {"a()", "<none>"},    {"a.b()", "<none>"},        {"a + b", "<none>"},    {"-a", "<none>"},
-      {"a-b", "<none>"},    {"a->", "<none>"},          {"a.", "<none>"},       {".a", "<none>"},
-      {"*p", "<none>"},     {"&x", "<none>"},           {"a::b", "<none>"},     {"a[0]", "<none>"},
-      {"\"a\"", "<none>"},  {"'a'", "<none>"},          {"(a)", "<none>"},      {"", "<none>"},
-      {"a.b c", "<none>"},  {"this->", "<none>"},       {"int{}", "<none>"},
+      {"n", "n"},          {"grid.x", "grid.x"},     {"p->n", "p->n"},
+      {"this->n", "n"},    {"this->p->n", "p->n"},   {"_a1.b2_", "_a1.b2"},
+      {"größe", "größe"},  {"thisx", "thisx"},       {"this_one", "this_one"},
+      {"errno", "errno"},  {"__func__", "__func__"}, {"N", "N"},
+      {"trues", "trues"},  {"a.b->c.d", "a.b->c.d"}, {"this", "<none>"},
+      {"true", "<none>"},  {"false", "<none>"},      {"nullptr", "<none>"},
+      {"1", "<none>"},     {"a.1", "<none>"},        {"a()", "<none>"},
+      {"a.b()", "<none>"}, {"a + b", "<none>"},      {"-a", "<none>"},
+      {"a-b", "<none>"},   {"a->", "<none>"},        {"a.", "<none>"},
+      {".a", "<none>"},    {"*p", "<none>"},         {"&x", "<none>"},
+      {"a::b", "<none>"},  {"a[0]", "<none>"},       {"\"a\"", "<none>"},
+      {"'a'", "<none>"},   {"(a)", "<none>"},        {"", "<none>"},
+      {"a.b c", "<none>"}, {"this->", "<none>"},     {"int{}", "<none>"},
+      {"n_", "n"},         {"this->n_", "n"},        {"a_.b_", "a_.b"},
+      {"_", "_"},          {"n__", "n__"},           {"a._", "a._"},
   };
   for (Case const& c : cases) EXPECT_EQ(plain(c.text), c.name) << c.text;
 }
@@ -129,5 +133,4 @@ TEST(ArgumentText, FindsTheNameOfAKeyValue) {
   for (Case const& c : cases) EXPECT_EQ(quoted(c.text), c.name) << c.text;
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

@@ -12,7 +12,12 @@
 #include "tracing_core/model/level.h"
 #include "tracing_core/model/value_of.h"
 
-namespace tracing::inline v1 {
+#if defined(TRACING_OPTIONAL) && !TRACING_OPTIONAL
+#error \
+    "TRACING_OPTIONAL is 0, so that this file has statements that do nothing: it cannot include testlog's own as well"
+#endif
+
+namespace tracing { inline namespace v1 {
 
 class Span;
 
@@ -45,12 +50,13 @@ template <class T>
 }
 
 #if defined(__clang__)
-// Chosen for arguments that fit no other overload. GCC rejects a void argument before overload resolution.
-[[clang::unavailable("the field has no value: it is void, or in braces, or there is none")]]
-internal::KeyValue<int> kv(char const* name, ...);
+// Chosen for arguments that fit no other overload. GCC does not need it: it rejects a void argument before overload
+// resolution.
+[[clang::unavailable("the field has no value: it is void, or in braces, or there is none")]] internal::KeyValue<int> kv(
+    char const* name, ...);
 #endif
 
-/// As kv(), named by a constant: `inline constexpr char kRows[] = "rows"; ... tracing::kv<kRows>(n)`.
+/// As kv(), with a constant as the name: `inline constexpr char kRows[] = "rows"; ... tracing::kv<kRows>(n)`.
 template <auto const& kName, class T>
 [[gnu::always_inline]] constexpr internal::ConstantKeyValue<kName, T> kv(T const& value) noexcept {
   return {value};
@@ -65,8 +71,8 @@ constexpr internal::ParentArgument parent(SpanId id) noexcept { return {Parent::
 constexpr internal::ParentArgument parent(std::nullptr_t) noexcept { return {Parent::root()}; }
 
 /// An argument of TRACE_PERF: the span reports its end only if it took at least this long, whatever the layers'
-/// threshold. Takes any duration of <chrono>; negative ones and NaN count as zero, longer ones than 584 years as 584
-/// years.
+/// threshold. Takes any duration of <chrono>. Negative durations and NaN count as zero, durations of more than 584
+/// years as 584 years.
 template <class Duration>
 requires requires { typename Duration::period; }
 constexpr internal::ThresholdArgument threshold(Duration const& duration) noexcept {
@@ -74,7 +80,7 @@ constexpr internal::ThresholdArgument threshold(Duration const& duration) noexce
   auto const ns = static_cast<double>(duration.count()) *
                   (1e9 * static_cast<double>(Period::num) / static_cast<double>(Period::den));
   if (!(ns > 0)) return {0};
-  constexpr std::uint64_t kMaxNs = ~std::uint64_t{0} - 1;  // the next number means that there is no threshold
+  constexpr std::uint64_t kMaxNs = ~std::uint64_t{0} - 1;  // the next number means "without a threshold"
   return {ns < static_cast<double>(kMaxNs) ? static_cast<std::uint64_t>(ns + 0.5) : kMaxNs};
 }
 
@@ -100,9 +106,12 @@ constexpr FormatAs format_of() noexcept {
   } else if constexpr (std::is_arithmetic_v<T> || Int128Bit<T>) {
     return FormatAs::integer;
   } else if constexpr (std::is_enum_v<T>) {
-    if constexpr (NamesEnumerators<T>) return FormatAs::text;
-    else if constexpr (!EnumPrintsItself<T>) return FormatAs::integer;
-    else return HasFormatter<T> ? FormatAs::own : FormatAs::nothing;
+    if constexpr (NamesEnumerators<T>)
+      return FormatAs::text;
+    else if constexpr (!EnumPrintsItself<T>)
+      return FormatAs::integer;
+    else
+      return HasFormatter<T> ? FormatAs::own : FormatAs::nothing;
   } else if constexpr (std::is_pointer_v<T> || SmartPointer<T>) {
     return FormatAs::pointer;
   } else if constexpr (FmtPrintable<T> && !Range<T> && !TupleLike<T> && !DescribesFields<T>) {
@@ -113,11 +122,19 @@ constexpr FormatAs format_of() noexcept {
 }
 
 template <class T>
+constexpr FormatAs format_if_recordable() noexcept {
+  if constexpr (Recordable<T>)
+    return format_of<std::remove_volatile_t<T>>();
+  else
+    return FormatAs::nothing;
+}
+
+template <class T>
 struct ArgumentTraits {
-  using Plain = std::remove_cv_t<T>;
+  using Type = T;
   static constexpr ArgumentKind kKind = ArgumentKind::value;
-  static constexpr bool kIsRecordable = Recordable<Plain>;
-  static constexpr FormatAs kFormat = format_of<Plain>();
+  static constexpr bool kIsRecordable = Recordable<T>;
+  static constexpr FormatAs kFormat = format_if_recordable<T>();
   static constexpr std::string_view kName{};
 };
 template <class T>
@@ -147,29 +164,48 @@ struct ArgumentTraits<ThresholdArgument> : ArgumentTraits<TargetArgument> {
   static constexpr ArgumentKind kKind = ArgumentKind::threshold;
 };
 
-// What a statement's metadata needs to know of an argument's type.
+// The properties of an argument's type that a statement's metadata depends on.
 struct ArgumentInfo {
   ArgumentKind kind = ArgumentKind::value;
   bool is_recordable = true;
   FormatAs format = FormatAs::nothing;
-  std::string_view name{};  // of a constant_name
+  std::string_view name{};  // the name, if the kind is constant_name
 };
 template <class T>
-inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && format_of<T>() != FormatAs::text;
+inline constexpr bool kIsNumber = std::is_arithmetic_v<T>&& ArgumentTraits<T>::kFormat != FormatAs::text;
 template <class T>
 inline constexpr bool kIsNumber<KeyValue<T>> = kIsNumber<T>;
 template <class... A>
 struct ArgumentTypes {
   static constexpr std::size_t kCount = sizeof...(A);
   static constexpr bool kAreNumbers = (true && ... && kIsNumber<A>);
-  static constexpr ArgumentInfo kInfo[kCount + 1] = {
-      {ArgumentTraits<A>::kKind, ArgumentTraits<A>::kIsRecordable, ArgumentTraits<A>::kFormat,
-       ArgumentTraits<A>::kName}...,
-      {}};
+  static constexpr ArgumentInfo kInfo[kCount + 1] = {{ArgumentTraits<A>::kKind, ArgumentTraits<A>::kIsRecordable,
+                                                      ArgumentTraits<A>::kFormat, ArgumentTraits<A>::kName}...,
+                                                     {}};
+  // The index of the first argument that cannot be recorded.
+  static constexpr std::size_t kUnrecordable = [] {
+    std::size_t i = 0;
+    while (i != kCount && kInfo[i].is_recordable) ++i;
+    return i;
+  }();
 };
 
-// Never defined, as the macros use only their types. The compiler's error contains their names if a message or a name
-// is missing.
+// The type of that argument, for the compiler to print. int if all can be recorded, or if `Types` is not a list of
+// types.
+template <class Types>
+struct Unrecordable {
+  using Type = int;
+};
+template <class... A>
+requires(ArgumentTypes<A...>::kUnrecordable < sizeof...(A)) struct Unrecordable<ArgumentTypes<A...> const> {
+  using Type =
+      typename ArgumentTraits<std::tuple_element_t<ArgumentTypes<A...>::kUnrecordable, std::tuple<A...>>>::Type;
+};
+template <class Types>
+using UnrecordableType = typename Unrecordable<Types const>::Type;
+
+// Never defined, since the macros use only the types of these functions. If a message or a name is missing, the
+// compiler's error contains the name of the function.
 template <class... A>
 ArgumentTypes<A...> an_event_takes_a_message_and_values(char const* message, A const&...);
 template <class... A>
@@ -177,44 +213,51 @@ ArgumentTypes<A...> this_takes_a_level_and_values(Level, A const&...);
 template <class... A>
 ArgumentTypes<A...> a_span_takes_a_level_a_name_and_values(Level, char const* name, A const&...);
 #if defined(__clang__)
-struct WorseMatch {  // than the functions above, if those fit
+struct WorseMatch {  // a worse match than the functions above
   WorseMatch(char const*);
   WorseMatch(Level);
 };
-[[clang::unavailable("an argument has no value: it is void, or in braces")]]
-ArgumentTypes<> an_event_takes_a_message_and_values(WorseMatch, ...);
-[[clang::unavailable("an argument has no value: it is void, or in braces")]]
-ArgumentTypes<> this_takes_a_level_and_values(WorseMatch, ...);
-[[clang::unavailable("an argument has no value: it is void, or in braces")]]
-ArgumentTypes<> a_span_takes_a_level_a_name_and_values(WorseMatch, char const* name, ...);
+[[clang::unavailable("an argument has no value: it is void, or in braces")]] ArgumentTypes<>
+an_event_takes_a_message_and_values(WorseMatch, ...);
+[[clang::unavailable("an argument has no value: it is void, or in braces")]] ArgumentTypes<>
+this_takes_a_level_and_values(WorseMatch, ...);
+[[clang::unavailable("an argument has no value: it is void, or in braces")]] ArgumentTypes<>
+a_span_takes_a_level_a_name_and_values(WorseMatch, char const* name, ...);
 #endif
 
-// Whether a message is an array of constant characters, as it must be.
+// True if a message is an array of constant characters, as it must be.
 template <class T>
 inline constexpr bool kIsLiteral = false;
 template <std::size_t N>
 inline constexpr bool kIsLiteral<char const (&)[N]> = true;
 
-// ---- how arguments are passed from the statement to the function that makes values of them ----
+// ---- how arguments are passed from the statement to the function that makes them values ----
 
 struct CharArray {
   char const* data;
   std::size_t extent;
 };
 
+template <class T>
+inline constexpr bool kIsControl =
+    std::is_same_v<T, TargetArgument> || std::is_same_v<T, ParentArgument> || std::is_same_v<T, ThresholdArgument>;
+
 // Small objects are passed by value: a user's variable whose address is not taken can stay in a register.
 template <class T>
-inline constexpr bool kIsPassedByValue = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
-                                        std::is_trivially_destructible_v<T> && !std::is_array_v<T> && sizeof(T) <= 16;
+inline constexpr bool kIsPassedByValue =
+    std::is_trivially_copyable_v<T>&& std::is_copy_constructible_v<T>&& std::is_trivially_destructible_v<T> &&
+    !std::is_array_v<T> && sizeof(T) <= 16;
 
 template <class T>
-[[gnu::always_inline]] constexpr decltype(auto) bare(T const& x) noexcept {
+[[gnu::always_inline]] constexpr decltype(auto) bare([[maybe_unused]] T const& x) noexcept {
   using Plain = std::remove_volatile_t<T>;
-  if constexpr (std::is_function_v<T>) {
+  if constexpr (!Recordable<T> && !kIsControl<T>) {
+    return Empty();  // the statement's error reports this argument
+  } else if constexpr (std::is_function_v<T>) {
     return &x;
   } else if constexpr (std::is_array_v<T>) {
     using Element = std::remove_cv_t<std::remove_extent_t<T>>;
-    if constexpr (std::is_same_v<Element, char> && std::extent_v<T> > 0) {
+    if constexpr (std::is_same_v<Element, char> && std::extent_v < T >> 0) {
       return CharArray{x, std::extent_v<T>};
     } else if constexpr (NeedsHolding<T>) {
       return Held<T>(x);
@@ -239,10 +282,6 @@ template <auto const& kName, class T>
 }
 
 template <class T>
-inline constexpr bool kIsControl =
-    std::is_same_v<T, TargetArgument> || std::is_same_v<T, ParentArgument> || std::is_same_v<T, ThresholdArgument>;
-
-template <class T>
 constexpr Value value_of_bare(T const& x) noexcept {
   if constexpr (std::is_same_v<T, CharArray>) {
     return value_of_chars(x.data, x.extent);
@@ -254,4 +293,4 @@ constexpr Value value_of_bare(T const& x) noexcept {
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -2,7 +2,7 @@
 
 #include "tracing_core/dispatch/dispatcher.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 void CoroutineSpans::enter() noexcept {
   if (is_entered_) return;
@@ -19,7 +19,7 @@ void CoroutineSpans::enter() noexcept {
 void CoroutineSpans::leave() noexcept {
   if (!is_entered_) return;
   is_entered_ = false;
-  constexpr std::size_t kMaxDepth = 10'000;  // in case a subscriber keeps returning spans
+  constexpr std::size_t kMaxDepth = 10'000;  // limits the depth, in case a subscriber keeps returning spans
   while (subscriber_ != nullptr && inner_.size() < kMaxDepth) {
     SpanId const id = subscriber_->current_span();
     bool const is_outer = entered_outer_ && outer_.open().subscriber == subscriber_ && id == outer_.id();
@@ -44,4 +44,4 @@ void CoroutineSpans::finish() noexcept {
   outer_ = Span();
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

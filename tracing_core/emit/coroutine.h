@@ -1,7 +1,9 @@
-// traced_promise keeps a coroutine in its spans on whatever thread resumes it; instrument() runs a coroutine in a span.
+// traced_promise keeps a coroutine in its spans, whatever thread resumes it; instrument() runs a coroutine in a span.
 //
 // Not part of tracing.h: <coroutine> takes longer to compile than all of tracing.h.
 #pragma once
+
+#include "tracing_core/internal/cxx20.h"  // before <coroutine>, which has its own error below C++20
 
 #include <concepts>
 #include <coroutine>
@@ -12,10 +14,10 @@
 
 #include "tracing_core/emit/span.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace internal {
 
-// The spans of one coroutine. Used by one thread at a time, as the coroutine is.
+// The spans of one coroutine. Only one thread uses the object at a time, just as the coroutine.
 class CoroutineSpans {
  public:
   CoroutineSpans() noexcept : outer_(Span::current()) {}
@@ -27,19 +29,19 @@ class CoroutineSpans {
   void set_outer(Span span) noexcept {
     if (!is_entered_) outer_ = std::move(span);
   }
-  // The coroutine resumes on this thread: enters the outer span, then those that leave() left.
+  // Called when the coroutine resumes on this thread: enters the outer span, then the spans that leave() left.
   void enter() noexcept;
-  // The coroutine is suspended: leaves all spans entered since enter().
+  // Called when the coroutine is suspended: leaves all spans entered since enter().
   void leave() noexcept;
-  // The coroutine has ended: leaves and releases all spans.
+  // Called when the coroutine has ended: leaves and releases all spans.
   void finish() noexcept;
 
  private:
   Span outer_;
-  Subscriber* subscriber_ = nullptr;  // of the thread that it runs on; null if none
-  SpanId thread_span_{};              // that thread's current span before enter()
+  Subscriber* subscriber_ = nullptr;  // subscriber of the thread that the coroutine runs on, or null
+  SpanId thread_span_{};              // current span of this thread before enter()
   bool is_entered_ = false;
-  bool entered_outer_ = false;  // false if the thread was in it already
+  bool entered_outer_ = false;  // false if the thread was in the outer span already
   std::vector<Span> inner_;     // while suspended: the spans that the coroutine itself entered, innermost first
 };
 
@@ -48,7 +50,7 @@ concept TracedPromise = requires(P& promise) {
   { promise.tracing_spans() } -> std::same_as<CoroutineSpans&>;
 };
 
-// The awaiter of `co_await a`, found as the language does.
+// Returns the awaiter of `co_await a`, found by the rules of the language.
 template <class A>
 decltype(auto) awaiter_of(A&& a) {
   if constexpr (requires { static_cast<A&&>(a).operator co_await(); }) {
@@ -77,8 +79,8 @@ class OnThrow {
   bool armed_ = true;
 };
 
-// Wraps the awaiter of `Awaitable`, a reference or the result of a promise's function, and leaves the coroutine's spans
-// while it is suspended.
+// Wraps the awaiter of `Awaitable`, which is a reference or the result of a promise's function. Leaves the coroutine's
+// spans while the coroutine is suspended.
 template <class Awaitable, bool kInitial = false>
 class TracedAwaiter {
  public:
@@ -87,7 +89,8 @@ class TracedAwaiter {
       : spans_(spans), awaitable_(make()), awaiter_(awaiter_of(static_cast<Awaitable&&>(awaitable_))) {}
   TracedAwaiter(TracedAwaiter const&) = delete;
   TracedAwaiter& operator=(TracedAwaiter const&) = delete;
-  // Destroyed while suspended: events from the destructors of the coroutine's variables belong to its spans.
+  // If the coroutine is destroyed while suspended, enters its spans again: events from the destructors of its variables
+  // belong to them.
   ~TracedAwaiter() {
     if (is_suspended_ && !kInitial) spans_.enter();
   }
@@ -96,15 +99,15 @@ class TracedAwaiter {
     return awaiter_.await_ready();
   }
 
-  // Once the awaiter has the coroutine's handle, another thread may resume or destroy it, so members are not used after
-  // that. Not inlined, as Clang would keep the variables in the coroutine's frame (llvm.org/PR56301).
+  // Once the awaiter has the coroutine's handle, another thread may resume or destroy the coroutine, so no member is
+  // used afterwards. Not inlined, since Clang would keep the variables in the coroutine's frame (llvm.org/PR56301).
   template <class P>
   [[gnu::noinline]] auto await_suspend(std::coroutine_handle<P> coroutine) noexcept(
       noexcept(std::declval<Awaiter&>().await_suspend(coroutine))) {
     using Result = decltype(awaiter_.await_suspend(coroutine));
     is_suspended_ = true;
     spans_.leave();
-    OnThrow resume([this] {  // the coroutine was not suspended
+    OnThrow resume([this] {  // runs if the coroutine was not suspended after all
       is_suspended_ = false;
       if (!kInitial) spans_.enter();
     });
@@ -133,7 +136,7 @@ class TracedAwaiter {
   Awaiter awaiter_;
 };
 
-// Whether the promise has an await_transform(), even a deleted one, which then decides what may be awaited.
+// Finds out if a promise has an await_transform(), which then decides what may be awaited, even if it is deleted.
 struct HasAwaitTransform {
   void await_transform();
 };
@@ -147,6 +150,7 @@ inline constexpr bool kTransforms = !requires {
 }  // namespace internal
 
 #if defined(TRACING_DISABLED)
+inline namespace disabled {
 
 template <class Base>
 class traced_promise : public Base {
@@ -159,16 +163,17 @@ Task instrument(Span const&, Task task) {
   return task;
 }
 
+}  // namespace disabled
 #else
 
-/// A coroutine's promise that keeps it in its spans: `using promise_type = tracing::traced_promise<Base>`, where Base
-/// is the promise without tracing. The coroutine runs in the span that was current when it was called, unless
-/// instrument() sets another. At every suspension it leaves that span and all spans that it has entered itself
-/// (TRACE_SPAN, TRACE_FN, enter()), and enters them again on the thread that resumes it. So a span's scope may contain
-/// co_await and co_yield, which it must not in other coroutines.
+/// A coroutine's promise that keeps the coroutine in its spans: `using promise_type = tracing::traced_promise<Base>`,
+/// where Base is the promise without tracing. The coroutine runs in the span that was current when it was called,
+/// unless instrument() sets another span. At every suspension it leaves this span and all spans that it has entered
+/// itself (TRACE_SPAN, TRACE_FN, enter()), and enters them again on the thread that resumes it. So the scope of a span
+/// may contain co_await and co_yield, which is forbidden in other coroutines.
 ///
 /// Base may have a constructor that takes the coroutine's arguments, an allocator, await_transform() and yield_value(),
-/// and may make a std::coroutine_handle<Base> of itself. A suspension costs leaving and entering the spans, and an
+/// and may make a std::coroutine_handle<Base> from itself. A suspension costs leaving and entering the spans, and an
 /// atomic increment for each span.
 template <class Base>
 class traced_promise : public Base {
@@ -184,7 +189,7 @@ class traced_promise : public Base {
                                                     [this]() -> Awaitable { return Base::initial_suspend(); });
   }
 
-  // The variables of the body are destroyed: no more events can follow.
+  // When the final suspension begins, the variables of the body are destroyed: no more events can follow.
   decltype(auto) final_suspend() noexcept {
     tracing_spans_.finish();
     return Base::final_suspend();
@@ -218,7 +223,7 @@ class traced_promise : public Base {
         tracing_spans_, [&]() -> Awaitable { return Base::yield_value(static_cast<V&&>(tracing_value)); });
   }
 
-  // For instrument().
+  // Used by instrument().
   internal::CoroutineSpans& tracing_spans() noexcept { return tracing_spans_; }
 
  private:
@@ -227,7 +232,7 @@ class traced_promise : public Base {
 
 /// Runs the coroutine `task` in `span` from its next resumption on: `run(tracing::instrument(span, fetch(url)))`. The
 /// span is released when the coroutine ends or is destroyed. Task has a member handle() that returns the coroutine's
-/// handle. If it has none, or starts at once, call the coroutine inside the span:
+/// handle. If Task has no handle() or the coroutine starts at once, call the coroutine inside the span:
 /// `span.in_scope([&] { return fetch(url); })`.
 template <class Task>
 Task instrument(Span span, Task task) {
@@ -242,4 +247,4 @@ Task instrument(Span span, Task task) {
 
 #endif
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -9,8 +9,7 @@
 
 #include "tracing_core/emit/coroutine_test_support.h"
 
-namespace coroutine_test {
-namespace {
+namespace coroutine_test { namespace {
 
 using testing::ElementsAre;
 
@@ -177,7 +176,7 @@ concept Awaits = requires(Promise& promise, A a) {
 };
 static_assert(!Awaits<Generator::promise_type, std::suspend_always>);
 
-// Its await_transform() takes numbers only, and its promise the arguments of the coroutine.
+// Its await_transform() takes only numbers, and its promise's constructor takes the coroutine's arguments.
 struct Sleeper {
   struct Slept {
     std::string text;
@@ -219,5 +218,4 @@ TEST_F(TracedPromise, KeepsAllFunctionsOfItsBase) {
   EXPECT_EQ(&Sleeper::promise_type::operator new, &Sleeper::Promise::operator new);
 }
 
-}  // namespace
-}  // namespace coroutine_test
+}}  // namespace coroutine_test

@@ -12,8 +12,7 @@
 
 #include "tracing_core/emit/coroutine_test_support.h"
 
-namespace coroutine_test {
-namespace {
+namespace coroutine_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -356,5 +355,4 @@ TEST_F(TracedPromise, KeepsSpansOfManyCoroutinesOnTwoThreads) {
   EXPECT_FALSE(registry_->has_open_spans());
 }
 
-}  // namespace
-}  // namespace coroutine_test
+}}  // namespace coroutine_test

@@ -1,35 +1,38 @@
-// The functions that the macros call. They put the values of a statement on the stack and pass them to the dispatcher.
+// The functions that the macros call. They put a statement's values on the stack and pass them to the dispatcher.
 #pragma once
 
 #include "tracing_core/dispatch/dispatch.h"
 #include "tracing_core/dispatch/printed_values.h"
 #include "tracing_core/emit/arguments.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Emits an event of a callsite made at run time, if it is enabled. `values` are in the order of its fields.
+/// Emits an event of a callsite made at run time, if the callsite is enabled. `values` are in the order of its fields.
 void emit_event(Callsite& callsite, Value const* values, Parent parent = {}, Origin const& origin = {}) noexcept;
 
 namespace internal {
 
-// The first check of a span's callsite; it is null if compiled out or while the compiler evaluates a constant
-// expression. A function, because in the macro itself GCC would warn about a call through a literal null pointer.
-// [[unlikely]] in the macro alone would leave the second check between the instructions that run while tracing is off.
+// The first check of a span's callsite, which is null if compiled out or while the compiler evaluates a constant
+// expression. It is a function because in the macro itself GCC would warn about a call through a literal null pointer.
+// It says [[likely]], too, because [[unlikely]] in the macro alone would leave the second check between the
+// instructions that run while tracing is off.
 [[gnu::always_inline]] constexpr bool may_be_enabled(Callsite const* callsite) noexcept {
-  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return false;
+  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]]
+    return false;
   return true;
 }
 
-// The layers that collect what the callsite emits. Everything but the first check is out of line, as for events: less
-// code, and a tenth less compile time.
+// Returns the layers that collect the callsite's records. Everything except the first check is out of line, as for
+// events, which gives less code and a tenth less compile time.
 template <class F>
 [[gnu::always_inline]] constexpr LayerMask mask_by(F find) noexcept {
   Callsite* const callsite = find();
-  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return 0;
+  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]]
+    return 0;
   return callsite->enabled_slow();
 }
 
-// Never called: takes the arguments of a statement that is compiled out, so that their variables count as used.
+// Never called. Takes the arguments of a statement that is compiled out, so that their variables count as used.
 template <class... A>
 constexpr void mark_used(A const&...) noexcept {}
 
@@ -62,7 +65,8 @@ template <class... B>
   }
 }
 
-// Prints those values of a statement whose printing may run code of the program. Nothing if no argument is of such a type.
+// Prints the values of a statement whose printing may run code of the program. Does nothing if no argument has such a
+// type.
 struct NothingToPrint {
   constexpr NothingToPrint(Metadata const&, Value const*) noexcept {}
 };
@@ -75,8 +79,8 @@ inline constexpr bool kPrintingRunsCode<Held<T>> = printing_runs_code<T>();
 template <class... B>
 using Printed = std::conditional_t<(... || kPrintingRunsCode<B>), PrintedValues, NothingToPrint>;
 
-// Compiled once for each list of types instead of each statement. Keeps statements small, also for the compiler, and
-// the stack frame for the values out of functions whose tracing is off.
+// Compiled once for each list of types instead of once for each statement. This keeps statements small, for the
+// compiler as well, and keeps the stack frame for the values out of functions whose tracing is off.
 template <class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] void emit_bare(Callsite const& callsite, LayerMask mask,
                                                             B... args) noexcept {
@@ -89,7 +93,7 @@ template <class... B>
   }
 }
 
-// The first argument is the message or the level, which the callsite already has.
+// The first argument is the message or the level. The callsite already has it, so it is ignored.
 template <class... A>
 [[gnu::always_inline]] inline void emit_event(Callsite const& callsite, LayerMask mask, char const*,
                                               A const&... args) noexcept {
@@ -102,4 +106,4 @@ template <class... A>
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

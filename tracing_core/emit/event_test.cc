@@ -11,8 +11,7 @@
 #include "tests/support/recording_subscriber.h"
 #include "tracing_core/tracing.h"
 
-namespace event_test {
-namespace {
+namespace event_test { namespace {
 
 using tracing_test::Recording;
 
@@ -23,7 +22,7 @@ struct Grid {
 
 class Event : public testing::Test {
  protected:
-  // The fields of the one event that happened.
+  // Returns the fields of the only event so far.
   std::string fields() { return recording_->take_fields(); }
 
   Recording recording_;
@@ -52,10 +51,10 @@ TEST_F(Event, HasLevelAndTarget) {
 }
 
 // Emits one event with these arguments and compares its fields.
-#define EXPECT_FIELDS(expected, ...)   \
-  do {                                 \
-    TRACE_INFO(__VA_ARGS__);           \
-    EXPECT_EQ(fields(), expected);     \
+#define EXPECT_FIELDS(expected, ...) \
+  do {                               \
+    TRACE_INFO(__VA_ARGS__);         \
+    EXPECT_EQ(fields(), expected);   \
   } while (false)
 
 TEST_F(Event, FillsItsMessageAndRecordsTheRestAsFields) {
@@ -115,7 +114,7 @@ inline constexpr char kRows[] = "rows";
 TEST_F(Event, NamesFieldsByTheirText) {
   Grid grid;
   auto const* p = &grid;
-  EXPECT_FIELDS("\"\" grid.x=4 p.y=5 n_=7", "", grid.x, p->y, this->n_);
+  EXPECT_FIELDS("\"\" grid.x=4 p.y=5 n=7", "", grid.x, p->y, this->n_);
   EXPECT_FIELDS("\"\" rows=3", "", tracing::kv<kRows>(3));
   EXPECT_FIELDS("\"3\" rows=3", "{rows}", tracing::kv<kRows>(3));
   errno = 2;
@@ -201,8 +200,8 @@ TEST_F(Event, AcceptsArgumentsOfAnyKind) {
   EXPECT_FIELDS("\"\" array=[1, 2]", "", array);
   TRACE_INFO("", function);
   EXPECT_EQ(fields().substr(0, 14), "\"\" function=0x");
-  EXPECT_FIELDS("\"[(1, 2)]\" n_=7", "{}", std::vector<std::pair<int, int>>{{1, 2}}, n_);
-  EXPECT_FIELDS("\"false\" n_=7", "{}", std::is_same_v<int, long>, n_);
+  EXPECT_FIELDS("\"[(1, 2)]\" n=7", "{}", std::vector<std::pair<int, int>>{{1, 2}}, n_);
+  EXPECT_FIELDS("\"false\" n=7", "{}", std::is_same_v<int, long>, n_);
   EXPECT_FIELDS("\"false true\"", "{} {}", (n_ < 3), 5 > 1);
   EXPECT_FIELDS("\"8\"", "{}", [this] { return n_ + 1; }());
   EXPECT_FIELDS("\"" + std::string(100, 'x') + "\"", "{}", std::string(100, 'x'));
@@ -253,5 +252,4 @@ TEST(EventOutsideClasses, HasItsNamespaceAsTarget) {
   EXPECT_EQ(recording->take().size(), 2U);
 }
 
-}  // namespace
-}  // namespace event_test
+}}  // namespace event_test

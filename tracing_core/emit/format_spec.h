@@ -1,23 +1,25 @@
-// The compile-time check of format specifications in a message against the types of its arguments.
+// The compile-time check of a message's format specifications against the types of its arguments.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace tracing::inline v1::internal {
+#include "tracing_core/internal/cxx20.h"
 
-// The specifications that a type accepts.
+namespace tracing { inline namespace v1 { namespace internal {
+
+// Names the specifications that a type accepts.
 enum class FormatAs : std::uint8_t {
-  nothing,  // none but `?`: it prints by TRACE_FIELDS or operator<<, or is a container
+  nothing,  // only `?`: the type prints by TRACE_FIELDS or operator<<, or is a container
   boolean,
   integer,
   real,
   text,
   pointer,
-  own,  // any: its fmt::formatter checks them when the message is printed
+  own,  // any specification: the type's fmt::formatter checks it when the message is printed
 };
 
-// Whether the presentation type `c` may close a specification.
+// Returns true if the presentation type `c` may close a specification.
 constexpr bool is_presentation(char c, FormatAs as) noexcept {
   switch (c) {
     case 's': return as == FormatAs::text || as == FormatAs::boolean;
@@ -43,7 +45,7 @@ constexpr bool is_presentation(char c, FormatAs as) noexcept {
 
 constexpr bool is_align(char c) noexcept { return c == '<' || c == '>' || c == '^'; }
 
-// The index after the width or precision at `i`: a number, or a nested placeholder.
+// Returns the index after the width or precision at `i`: a number, or a nested placeholder.
 constexpr std::size_t skip_spec_number(char const* text, std::size_t i) noexcept {
   if (text[i] == '{') {
     while (text[i] != '}') ++i;
@@ -53,8 +55,9 @@ constexpr std::size_t skip_spec_number(char const* text, std::size_t i) noexcept
   return i;
 }
 
-// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits, or `[[fill]align][width][.precision]?` for the
-// debug form of any type. Nested placeholders are `{...}`. The character after the specification is `}` or that `?`.
+// Returns true if a specification fits the type: `[[fill]align][sign][#][0][width][.precision][L][type]`, or
+// `[[fill]align][width][.precision]?` for the debug form of any type. Nested placeholders are `{...}`. REQUIRES: the
+// character after the specification is `}`.
 constexpr bool spec_fits(char const* spec, std::size_t size, FormatAs as) noexcept {
   if (size == 0 || as == FormatAs::own) return true;
   if (spec[size - 1] == '?') {
@@ -89,4 +92,4 @@ constexpr bool spec_fits(char const* spec, std::size_t size, FormatAs as) noexce
   return i == size;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

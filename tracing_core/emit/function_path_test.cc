@@ -10,10 +10,9 @@
 #include "tests/support/recording_subscriber.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
-// `target|function`
+// Returns `target|function`.
 std::string parsed(std::string_view text) {
   std::string const terminated(text);  // like the compilers' literals
   PathParts const parts = parse_parts(terminated.data(), terminated.size());
@@ -132,8 +131,7 @@ TEST(FileStem, HasNeitherFoldersNorEndings) {
   EXPECT_EQ(file_stem("a/.hidden"), ".hidden");
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal
 
 // The same functions give the same targets and names with GCC and Clang.
 #define HERE() TRACE_INFO("here")

@@ -1,5 +1,5 @@
-// Each statement inside each macro of GoogleTest that takes a statement. Those forward it to further macros, where a comma
-// outside parentheses would separate arguments.
+// Each statement inside each macro of GoogleTest that takes a statement. These macros forward it to further macros,
+// where a comma outside parentheses would separate arguments.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 

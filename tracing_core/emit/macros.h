@@ -1,10 +1,10 @@
-// The macros of instrumented code. Each captures its source location, its own text and its arguments; the classes and
-// functions of this folder do the work.
+// The macros of instrumented code. Each macro captures its source location, its own text and its arguments; the classes
+// and functions of this folder do the work.
 //
 // Every public macro stringises its arguments and pastes the level itself, because forwarding would expand them first:
 // a field `errno` keeps its name, and a program that defines `debug` as a macro can still use the level. Variables
-// declared by an expansion carry a number, so that expansions can nest or share a line without shadowing. Every comma of
-// an expansion is inside parentheses, because the statement macros of GoogleTest forward what they are given.
+// declared by an expansion have a number in their names, so that expansions can nest or share a line without shadowing.
+// Every comma of an expansion is inside parentheses, because GoogleTest's statement macros forward their arguments.
 #pragma once
 
 #include <type_traits>
@@ -13,14 +13,15 @@
 #include "tracing_core/emit/span.h"
 #include "tracing_core/emit/static_metadata.h"
 
-// TRACE_TARGET, defined before the include, sets the target of every callsite in the file.
+// TRACE_TARGET, if defined before this header is included, sets the target of every callsite in the file.
 #ifdef TRACE_TARGET
 #define TRACING_INTERNAL_TARGET_ TRACE_TARGET
 #else
 #define TRACING_INTERNAL_TARGET_ ""
 #endif
 
-// TRACING_MAX_LEVEL and TRACING_DISABLED come from the build of tracing::core, the same for every translation unit.
+// TRACING_MAX_LEVEL and TRACING_DISABLED come from the build of tracing::core, or from a target that wants fewer
+// levels. They change only the statements, and functions that then have another name.
 #if defined(TRACING_DISABLED)
 #define TRACING_INTERNAL_MAX_LEVEL_ ::tracing::internal::max_level_off
 #elif defined(TRACING_MAX_LEVEL)
@@ -32,14 +33,14 @@
 #endif
 
 #if defined(__CUDACC__) && defined(__NVCC__)
-// nvcc warns about is_constant_evaluated() in functions that are not constexpr and does not find the constants in
-// templates; the host compiler, which compiles the same text, does. Also for nvcc, a span's callsite is not a const
-// pointer: nvcc would make it null.
+// nvcc warns about is_constant_evaluated() in functions that are not constexpr, and in templates does not recognize the
+// constants. The host compiler, which compiles the expansion, too, recognizes them. For nvcc, a span's callsite is also
+// not a const pointer: nvcc would make it null.
 #define TRACING_INTERNAL_AT_COMPILE_TIME_ ::tracing::internal::at_compile_time()
 #define TRACING_INTERNAL_CONSTINIT_
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated(); }
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal
 #else
 #define TRACING_INTERNAL_AT_COMPILE_TIME_ __builtin_is_constant_evaluated()
 #define TRACING_INTERNAL_CONSTINIT_ constinit
@@ -49,7 +50,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_SECOND_(first, second, ...) second
 
 #define TRACING_INTERNAL_COMPILED_IN_(level) ((level) <= TRACING_INTERNAL_MAX_LEVEL_)
-// With all levels compiled in, which is usual, the check is left out to save compile time.
+// If all levels are compiled in, as is usual, the check is left out to save compile time.
 #if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)
 #define TRACING_INTERNAL_IF_COMPILED_IN_(level) if constexpr (TRACING_INTERNAL_COMPILED_IN_(level))
 #define TRACING_INTERNAL_ELSE_MARK_USED_(...)    \
@@ -61,42 +62,45 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_ELSE_MARK_USED_(...)
 #endif
 
-// One sentence for each mistake, followed by the statement's own text: the first line of the compiler's error. Every
-// statement checks all of them, so mistakes are compared by number: enumerator names would double the compile time of
-// the checks.
+// Checks for each mistake. The first line of the compiler's error is a sentence about the mistake, followed by the text
+// of the statement. Every statement checks for all mistakes, so they are compared by number: enumerator names would
+// double the compile time of the checks.
 #define TRACING_INTERNAL_CHECK_ARGUMENT_(mistake, first, second, third, later, sentence, text) \
   static_assert(mistake != first, "argument 1 " sentence ": (" text ")");                      \
   static_assert(mistake != second, "argument 2 " sentence ": (" text ")");                     \
   static_assert(mistake != third, "argument 3 " sentence ": (" text ")");                      \
   static_assert(mistake != later, "an argument after the third " sentence ": (" text ")")
-#define TRACING_INTERNAL_CHECK_(mistake, text)                                                                         \
+#define TRACING_INTERNAL_CHECK_(mistake, types, text)                                                                  \
   static_assert(mistake != 10,                                                                                         \
                 "cannot tell the arguments apart; put parentheses around the one with < or >: (" text ")");            \
   static_assert(mistake != 20, "too many arguments, or too many placeholders for them: (" text ")");                   \
   TRACING_INTERNAL_CHECK_ARGUMENT_(mistake, 31, 32, 33, 34, "needs a name, tracing::kv(\"name\", expression)", text);  \
   static_assert(mistake != 40,                                                                                         \
                 "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");             \
-  TRACING_INTERNAL_CHECK_ARGUMENT_(                                                                                    \
-      mistake, 51, 52, 53, 54,                                                                                         \
-      "has a type that cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM", text);     \
+  /* Tests a concept of the argument's type, because the compiler then prints the type below the sentence. */          \
+  static_assert(::tracing::internal::Recordable<::tracing::internal::UnrecordableType<types>>,                         \
+                "an argument has a type that cannot be recorded, named below; give it fmt::formatter, operator<<, "    \
+                "TRACE_FIELDS (inside a class: friend TRACE_FIELDS) or TRACE_ENUM: (" text ")");                       \
   static_assert(mistake != 60, "the message has a brace without its partner; write {{ or }} for a brace: (" text ")"); \
   static_assert(mistake != 70, "the message has more placeholders than there are arguments: (" text ")");              \
   static_assert(mistake != 80, "the message names a field that is not among the arguments: (" text ")");               \
   static_assert(mistake != 90, "the message mixes {} with numbered placeholders: (" text ")");                         \
   TRACING_INTERNAL_CHECK_ARGUMENT_(mistake, 101, 102, 103, 104,                                                        \
                                    "cannot be printed with the message's format specification", text);                 \
-  static_assert(mistake != 110, "two fields have the same name: (" text ")")
+  static_assert(mistake != 110, "two fields have the same name: (" text ")");                                          \
+  static_assert(mistake != 120, "tracing::threshold cannot be recorded, only perf spans have one: (" text ")")
 
-// What depends on the arguments is declared `auto`: if an argument does not compile, neither does such a variable, and the
-// compiler reports no errors of what is made from it. Here a variable has the type that a call would return.
-#if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)  // but the frame of a coroutine has any variable
+// Declares `name`, a variable with the type that `call` would return. If an argument does not compile, `auto` keeps the
+// compiler from reporting follow-up errors about everything made from the variable.
+#if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)  // a coroutine frame would store a variable
 #define TRACING_INTERNAL_RESULT_(name, call) using name [[maybe_unused]] = decltype(call)
-#elif defined(__clang__)  // in the declaration of a variable, it reports that a function is unavailable only at the end
+#elif defined(__clang__)  // in a variable's declaration, Clang would report an unavailable function only at the end
 #define TRACING_INTERNAL_RESULT_(name, call) \
   using name##_type = decltype(call);        \
   [[maybe_unused]] constexpr auto name = name##_type {}
 #else
-#define TRACING_INTERNAL_RESULT_(name, call) [[maybe_unused]] constexpr auto name = decltype(call){}
+#define TRACING_INTERNAL_RESULT_(name, call) \
+  [[maybe_unused]] constexpr auto name = decltype(call) {}
 #endif
 #if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)
 #define TRACING_INTERNAL_TYPE_OF_(name) name
@@ -104,13 +108,13 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_TYPE_OF_(name) decltype(name)
 #endif
 
-// A constant pointer to the statement's own callsite. It takes a lambda because a constexpr function may not declare a
-// static variable; of the user's code, only the level, the name and the message are inside it.
+// A constant pointer to the statement's own callsite. The macro needs a lambda because a constexpr function may not
+// declare a static variable. From the user's code, only the level, the name and the message are inside the lambda.
 #define TRACING_INTERNAL_CALLSITE_(...) TRACING_INTERNAL_CALLSITE_LAMBDA_(__VA_ARGS__)()
 #define TRACING_INTERNAL_CALLSITE_LAMBDA_(...) \
   []() noexcept -> ::tracing::Callsite* TRACING_INTERNAL_CALLSITE_BODY_(__VA_ARGS__)
-// With the types of the arguments as a parameter: inside a lambda that initializes a member of a class template, GCC does
-// not find the other members.
+// Takes the types of the arguments as a parameter of the lambda: inside a lambda that initializes a member of a class
+// template, GCC does not find the other members.
 #define TRACING_INTERNAL_CALLSITE_TEMPLATE_(types, ...) \
   []<class types>(types*) noexcept -> ::tracing::Callsite* TRACING_INTERNAL_CALLSITE_BODY_(__VA_ARGS__)
 #define TRACING_INTERNAL_CALLSITE_BODY_(n, kind, level, types, text, skipped, name, message, message_size)   \
@@ -121,7 +125,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
          __LINE__},                                                                                          \
         types::kInfo, types::kAreNumbers);                                                                   \
     constexpr auto tracing_mistake_##n = tracing_parsed_##n.mistake_number();                                \
-    TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
+    typedef types tracing_list_##n; /* int, without another error, if an argument does not compile */        \
+    TRACING_INTERNAL_CHECK_(tracing_mistake_##n, tracing_list_##n, text);                                    \
     static constexpr auto tracing_metadata_##n =                                                             \
         ::tracing::internal::StaticMetadata<tracing_parsed_##n.sizes()>(tracing_parsed_##n);                 \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
@@ -145,8 +150,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
             n, kind, level, TRACING_INTERNAL_TYPE_OF_(tracing_types_##n), text, 1, "event",                          \
-            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                                                                  \
-            sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                                                     \
+            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                     \
           if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                         \
             ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                   \
@@ -157,39 +161,38 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 #define TRACING_INTERNAL_VALUES_(text, ...) TRACING_INTERNAL_VALUES_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_VALUES_N_(n, text, ...) TRACING_INTERNAL_VALUES_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                  \
-  do {                                                                                                             \
-    TRACING_INTERNAL_RESULT_(tracing_types_##n,                                                                    \
-                             ::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));                     \
-    TRACING_INTERNAL_IF_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) {                                     \
-      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                    \
-        ::tracing::Callsite* const tracing_callsite_##n =                                                          \
-            TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       TRACING_INTERNAL_TYPE_OF_(tracing_types_##n), text, 1, "event", nullptr,    \
-                                       0);                                                                         \
-        if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                   \
-          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                       \
-            ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                \
-      }                                                                                                            \
-    }                                                                                                              \
-    TRACING_INTERNAL_ELSE_MARK_USED_(__VA_ARGS__)                                                                  \
+#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                   \
+  do {                                                                                                              \
+    TRACING_INTERNAL_RESULT_(tracing_types_##n, ::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));   \
+    TRACING_INTERNAL_IF_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) {                                      \
+      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                     \
+        ::tracing::Callsite* const tracing_callsite_##n =                                                           \
+            TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),  \
+                                       TRACING_INTERNAL_TYPE_OF_(tracing_types_##n), text, 1, "event", nullptr, 0); \
+        if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                    \
+          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                        \
+            ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                 \
+      }                                                                                                             \
+    }                                                                                                               \
+    TRACING_INTERNAL_ELSE_MARK_USED_(__VA_ARGS__)                                                                   \
   } while (false)
 
 // ---- spans ----
 
-// Several declarations, where later ones refer to earlier ones: `if (c) TRACE_SPAN(...)` without braces does not
-// compile, as its scope would be that one statement. The compiler's error then contains the name of the first
-// declaration.
+// Expands to several declarations, where later declarations refer to earlier ones. So `if (c) TRACE_SPAN(...)` without
+// braces does not compile, as its scope would be only the first of them. The compiler's error then contains the name of
+// that declaration.
 #define TRACING_INTERNAL_SCOPE_(kind, open, types, skipped, name, text, ...) \
   TRACING_INTERNAL_SCOPE_N_(__COUNTER__, kind, open, types, skipped, name, text, __VA_ARGS__)
 #define TRACING_INTERNAL_SCOPE_N_(n, kind, open, types, skipped, name, text, ...) \
   TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, __VA_ARGS__)
 #if defined(TRACING_DISABLED)
-#define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                           \
-  TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n, ::tracing::internal::types(__VA_ARGS__));        \
-  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);              \
+#define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                    \
+  TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n, ::tracing::internal::types(__VA_ARGS__)); \
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);       \
   if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
+// clang-format would indent the nested conditions as statements beside each other. clang-format off
 #define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                                \
   TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n, ::tracing::internal::types(__VA_ARGS__));             \
   ::tracing::Callsite* tracing_callsite_##n =                                                                     \
@@ -202,23 +205,23 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
       tracing_span_##n;                                                                                           \
   if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                     \
     if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                       \
-      ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
+  ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
+// clang-format on
 #endif
 
-#define TRACING_INTERNAL_HANDLE_(text, ...)                                                                             \
+#define TRACING_INTERNAL_HANDLE_(text, ...) \
   TRACING_INTERNAL_HANDLE_N_(__COUNTER__, kSpanKind, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), text, __VA_ARGS__)
 #define TRACING_INTERNAL_HANDLE_N_(n, kind, skipped, name, text, ...) \
   TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, __VA_ARGS__)
-// One expression, so that it can initialize globals and members: what the condition finds, the branch takes from a
-// variable of the thread, before it evaluates the arguments.
-#define TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, ...)                                              \
-  (::tracing::internal::kConstant<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> &&         \
-           ::tracing::internal::find_span<decltype(                                                                 \
-               ::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__))>(                          \
-               TRACING_INTERNAL_CALLSITE_TEMPLATE_(tracing_types_##n, n, ::tracing::internal::kind,                 \
-                                                   TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), tracing_types_##n, text, \
-                                                   skipped, name, nullptr, 0))                                      \
-       ? ::tracing::internal::found_span()(__VA_ARGS__)                                                             \
+// Expands to one expression, so that it can initialize globals and members. The condition stores the callsite that it
+// finds in a variable of the thread; the branch takes it from there before it evaluates the arguments.
+#define TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, ...)                                                 \
+  (::tracing::internal::kConstant<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> &&            \
+           ::tracing::internal::find_span<decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(        \
+               __VA_ARGS__))>(TRACING_INTERNAL_CALLSITE_TEMPLATE_(tracing_types_##n, n, ::tracing::internal::kind,     \
+                                                                  TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),              \
+                                                                  tracing_types_##n, text, skipped, name, nullptr, 0)) \
+       ? ::tracing::internal::found_span()(__VA_ARGS__)                                                                \
        : ::tracing::Span())
 
 #define TRACING_INTERNAL_ENABLED_(text, ...) TRACING_INTERNAL_ENABLED_N_(__COUNTER__, text, __VA_ARGS__)
@@ -237,11 +240,11 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   TRACING_INTERNAL_SCOPE_(kSpanKind, open_scope, a_span_takes_a_level_a_name_and_values, 2,                       \
                           TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
                           #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
-/// As TRACING_SPAN, named after the function: TRACING_FN(debug, size).
+/// As TRACING_SPAN, with the function's name as the span's name: TRACING_FN(debug, size).
 #define TRACING_FN(...)                                                                                       \
   TRACING_INTERNAL_SCOPE_(kSpanKind, open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
                           ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
-/// Makes a Span handle, which is not entered: auto span = TRACING_MAKE_SPAN(info, "request", id).
+/// Makes a Span handle without entering the span: auto span = TRACING_MAKE_SPAN(info, "request", id).
 #define TRACING_MAKE_SPAN(...) \
   TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 
@@ -257,23 +260,9 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 /// Emits an event with fields and no message: TRACING_VALUES(info, x, y).
 #define TRACING_VALUES(...) \
   TRACING_INTERNAL_VALUES_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
-/// Whether an event would be collected here now: TRACING_ENABLED(debug). Never a constant expression, so a constexpr
-/// function cannot use it at compile time.
+/// Returns true if an event would be collected at this place now: TRACING_ENABLED(debug). Never a constant expression,
+/// so a constexpr function cannot use it at compile time.
 #define TRACING_ENABLED(...) \
   TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 
-// Object-like aliases: the name is replaced first, and only then does the TRACING_ macro collect its arguments, so that
-// they keep their own text.
-#if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_SPAN TRACING_SPAN
-#define TRACE_FN TRACING_FN
-#define TRACE_MAKE_SPAN TRACING_MAKE_SPAN
-#define TRACE_ERROR TRACING_ERROR
-#define TRACE_WARN TRACING_WARN
-#define TRACE_INFO TRACING_INFO
-#define TRACE_DEBUG TRACING_DEBUG
-#define TRACE_TRACE TRACING_TRACE
-#define TRACE_LOG TRACING_LOG
-#define TRACE_VALUES TRACING_VALUES
-#define TRACE_ENABLED TRACING_ENABLED
-#endif
+#include "tracing_core/internal/short_macros.inc"

@@ -10,8 +10,7 @@
 
 #include "tracing_core/collect/registry.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 TEST(MaxLevel, SpansAboveItAreNotMade) {
   with_default(RegistryBuilder().build(), [] {
@@ -38,5 +37,4 @@ TEST(MaxLevel, IsInTheMetadata) {
 }
 #endif
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

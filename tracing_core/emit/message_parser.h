@@ -10,9 +10,9 @@
 #include "tracing_core/emit/format_spec.h"
 #include "tracing_core/emit/statement.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// Whether `written` is `name`. `->` in it counts as a dot, unless `is_literal`.
+// Returns true if `written` is `name`. Unless `is_literal`, `->` in `written` counts as a dot.
 constexpr bool same_name(std::string_view written, bool is_literal, std::string_view name) noexcept {
   std::size_t k = 0;
   for (std::size_t i = 0; i < written.size(); ++i) {
@@ -33,7 +33,7 @@ constexpr std::size_t next_brace(char const* text, std::size_t i, std::size_t si
   for (; i < size; ++i) {
     i += __builtin_strcspn(text + i, "{}");
     if (i >= size) return size;
-    if (text[i] != '\0') return i;  // else it is a NUL inside the message
+    if (text[i] != '\0') return i;  // otherwise the NUL is inside the message
   }
   return size;
 #else
@@ -76,7 +76,7 @@ class MessageParser {
  private:
   enum class Numbering : std::uint8_t { unknown, automatic, manual };
 
-  // `i` is the index after the opening brace; returns the index after the closing one.
+  // Takes the index after the opening brace; returns the index after the closing brace.
   constexpr std::size_t placeholder(std::size_t i, std::size_t offset) noexcept {
     if (out_.placeholder_count == max_placeholders_ && max_placeholders_ > 0) return fail(Mistake::too_many_arguments);
     ParsedPlaceholder& placeholder = placeholders_[out_.placeholder_count];
@@ -90,7 +90,7 @@ class MessageParser {
     return i + 1;
   }
 
-  // Returns the index of the closing brace.
+  // Parses a specification from `i` on; returns the index of the closing brace.
   constexpr std::size_t specification(std::size_t i, ParsedPlaceholder& placeholder) noexcept {
     std::size_t const begin = i;
     for (i = next_brace(text_, i, size_); i < size_ && text_[i] == '{'; i = next_brace(text_, i, size_)) {
@@ -104,7 +104,7 @@ class MessageParser {
     if (i >= size_) return fail(Mistake::unmatched_brace);
     placeholder.spec_begin = static_cast<std::uint16_t>(begin);
     placeholder.spec_end = static_cast<std::uint16_t>(i);
-    // A nested `{}` is written with its number, which has at most two digits.
+    // A nested `{}` is stored with its number, which has at most two digits.
     out_.characters += i - begin + std::size_t{2} * placeholder.nested_count;
     if (out_.mistake != Mistake::none) return i;
     std::uint8_t const at = values_[placeholder.value_index].argument;
@@ -128,7 +128,8 @@ class MessageParser {
     return size_;
   }
 
-  // The value of `{}`, `{2}` or `{name}`; marks it as used unless it is named.
+  // Returns the index of the value of `{}`, `{2}` or `{name}`. Marks the value as used, unless the placeholder has a
+  // name.
   constexpr std::uint8_t argument(std::string_view id) noexcept {
     if (id.empty()) return next_argument();
     if (is_digit(id[0])) return numbered(id);
@@ -174,4 +175,4 @@ class MessageParser {
   Numbering numbering_ = Numbering::unknown;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -3,12 +3,12 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/thread_state.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::thread_state;
 
-// During its lifetime this thread's records go to another subscriber, which has open spans. Null: nothing changes.
+// During its lifetime this thread's records go to `subscriber`, which has open spans. Changes nothing if it is null.
 class UseSubscriber {
  public:
   explicit UseSubscriber(Subscriber* subscriber) noexcept : before_(thread_state.subscriber) {
@@ -22,8 +22,8 @@ class UseSubscriber {
   Subscriber* before_;
 };
 
-// A callsite keeps the answers of the subscribers that there are: one whose scope has ended, and which lives as long as its
-// open spans, is asked itself.
+// Callsites keep only the answers of live subscribers. A subscriber whose scope has ended, and which lives only as long
+// as its open spans, is asked directly.
 LayerMask mask_of(Callsite& callsite, Subscriber* to) noexcept {
   if (to == nullptr || to == current_subscriber()) return callsite.enabled();
   Metadata const& metadata = callsite.metadata();
@@ -48,4 +48,4 @@ void emit_past_span(Callsite& callsite, Value const* values, Period const& perio
   subscriber->drop_reference(id, end);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -9,8 +9,7 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/tracing.h"
 
-namespace past_span_test {
-namespace {
+namespace past_span_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -53,5 +52,4 @@ TEST_F(PastSpan, IsNotEmittedIfItsLevelIsOff) {
   EXPECT_THAT(recording->take(), IsEmpty());
 }
 
-}  // namespace
-}  // namespace past_span_test
+}}  // namespace past_span_test

@@ -1,4 +1,4 @@
-// What redact() hides, in which outputs.
+// Tests which values redact() hides, and in which outputs.
 #include "tracing_core/model/redaction.h"
 
 #include <gtest/gtest.h>
@@ -69,6 +69,18 @@ TEST_F(Redact, HidesFieldsOfEvents) {
             "login password=***REDACTED*** user.name=\"ada\"\n");
   EXPECT_EQ(line([&] { TRACE_INFO("login", tracing::kv("password", 7), tracing::kv("n", 7)); }),
             "login password=***REDACTED*** n=7\n");
+}
+TEST_F(Redact, HidesMembersWhoseNamesEndWithAnUnderscore) {
+  struct Session {
+    std::string password_ = "hunter2";
+    std::string token = "of";
+    TRACE_FIELDS(Session, password_)
+    void open() const { TRACE_INFO("for {}", password_, token, tracing::kv("secret_", 7)); }
+  } const session;
+  EXPECT_EQ(line([&] { session.open(); }), "for hunter2 token=\"of\" secret_=7\n");
+  tracing::redact("password,token_,secret");
+  EXPECT_EQ(line([&] { session.open(); }), "for ***REDACTED*** token=***REDACTED*** secret_=***REDACTED***\n");
+  EXPECT_EQ(line([&] { TRACE_INFO("it is {}", session); }), "it is Session { password: ***REDACTED*** }\n");
 }
 TEST_F(Redact, HidesFieldsOfSpans) {
   tracing::redact("password,n");

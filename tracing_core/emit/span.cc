@@ -5,7 +5,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/printed_values.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 namespace internal {
 namespace {
@@ -68,4 +68,4 @@ void Span::add_reference() const noexcept {
 
 void Span::drop_reference() const noexcept { internal::drop_reference(open_); }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,5 @@
-// Span: a handle to a span that can be entered, recorded to and passed between threads; and the scopes that enter it.
+// Span: a handle to a span that can be entered, recorded to and passed between threads. Also the scopes that enter a
+// span.
 #pragma once
 
 #include <type_traits>
@@ -9,17 +10,17 @@
 #include "tracing_core/emit/arguments.h"
 #include "tracing_core/emit/emit.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 class EnteredSpan;
 
 /// A handle to a span. The handle is empty if the span was not enabled: then all functions do nothing. The span closes
 /// when its last handle is destroyed and no thread is in it, so the owner of the handle may go away inside the span.
-/// Copies share the span. Thread-compatible; different
-/// handles of one span may be used on different threads at the same time.
+/// Copies share the span. Thread-compatible; different handles of one span may be used on different threads at the same
+/// time.
 class Span {
  public:
-  /// An empty handle.
+  /// Makes an empty handle.
   constexpr Span() noexcept = default;
   Span(Span const& other) noexcept : open_(other.open_), metadata_(other.metadata_) { add_reference(); }
   Span(Span&& other) noexcept
@@ -33,9 +34,9 @@ class Span {
     if (open_.id) drop_reference();
   }
 
-  /// Makes a span of a callsite made at run time; `values` are in the order of its fields.
+  /// Makes a span of a callsite made at run time; `values` are in the order of the callsite's fields.
   static Span make(Callsite& callsite, Value const* values, Parent parent = {}, Origin const& origin = {}) noexcept;
-  /// A handle to this thread's current span.
+  /// Returns a handle to this thread's current span.
   static Span current() noexcept;
   static Span none() noexcept { return {}; }
 
@@ -44,7 +45,7 @@ class Span {
   [[nodiscard]] EnteredSpan enter() && noexcept;
   /// As enter(), but the result owns the handle.
   [[nodiscard]] EnteredSpan entered() && noexcept;
-  /// Calls `f()` inside the span; returns what it returns.
+  /// Calls `f()` inside the span; returns the result of `f()`.
   template <class F>
   decltype(auto) in_scope(F&& f) const;
 
@@ -54,12 +55,12 @@ class Span {
     (record_one(fields.name, internal::Held<T>(fields.value)), ...);
     return *this;
   }
-  /// Sets fields in one step; `values` are in the order of the span's fields, empty ones change nothing.
+  /// Sets fields in one step; `values` are in the order of the span's fields, and empty values change nothing.
   void record_all(Value const* values) const noexcept;
   /// Records that `cause` led to this span.
   Span const& follows_from(Span const& cause) const noexcept;
 
-  /// This span, or the current one if this handle is empty.
+  /// Returns this handle, or a handle to the current span if this handle is empty.
   Span or_current() const& noexcept { return is_none() ? current() : *this; }
   Span or_current() && noexcept { return is_none() ? current() : std::move(*this); }
 
@@ -67,7 +68,7 @@ class Span {
   constexpr bool is_disabled() const noexcept { return is_none(); }
   constexpr explicit operator bool() const noexcept { return !is_none(); }
   constexpr SpanId id() const noexcept { return open_.id; }
-  /// Null if this handle is empty.
+  /// Returns null if this handle is empty.
   constexpr Metadata const* metadata() const noexcept { return metadata_; }
   bool has_field(std::string_view name) const noexcept {
     return metadata_ != nullptr && metadata_->fields().contains(name);
@@ -77,9 +78,8 @@ class Span {
     return a.open_.subscriber == b.open_.subscriber && a.open_.id == b.open_.id;
   }
 
-  // For the macros.
-  Span(OpenSpan open, Metadata const& metadata) noexcept
-      : open_(open), metadata_(open.id ? &metadata : nullptr) {}
+  // Used by the macros.
+  Span(OpenSpan open, Metadata const& metadata) noexcept : open_(open), metadata_(open.id ? &metadata : nullptr) {}
   OpenSpan open() const noexcept { return open_; }
 
  private:
@@ -97,7 +97,7 @@ class Span {
 
 namespace internal {
 
-// Keeps the thread in the span during its lifetime, and so the span open.
+// Keeps the thread in the span, and so the span open, during its lifetime.
 class [[nodiscard]] Entered {
  public:
   explicit Entered(OpenSpan span) noexcept : span_(span) {
@@ -114,8 +114,8 @@ class [[nodiscard]] Entered {
 };
 
 // The scope that TRACE_SPAN declares: its span is open until the end of the block. The object stays in memory, because
-// the functions that open it are not inlined, so a disabled span does not make the enclosing function save a register.
-// `subscriber_` is set together with the id and read only if the id is set, which GCC cannot always see.
+// the functions that open the span are not inlined, so a disabled span does not make the enclosing function save a
+// register. `subscriber_` is set together with the id and read only if the id is set, which GCC cannot always see.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -126,9 +126,10 @@ class SpanScope {
   SpanScope(SpanScope const&) = delete;
   SpanScope& operator=(SpanScope const&) = delete;
   constexpr ~SpanScope() {
-    if (id_) [[unlikely]] close();
+    if (id_) [[unlikely]]
+      close();
   }
-  // For the macros. Only perf spans have a threshold.
+  // Used by the macros. Ignores the threshold, which only perf spans have.
   void start(OpenSpan span, std::uint64_t) noexcept {
     id_ = span.id;
     subscriber_ = span.subscriber;
@@ -149,8 +150,8 @@ struct [[maybe_unused]] NoScope {};
 template <bool kCompiledIn>
 using ScopeOf = std::conditional_t<kCompiledIn, SpanScope, NoScope>;
 
-// As for events, one function for each list of argument types. It starts the scope itself: a result would have to be
-// stored by every statement.
+// As for events, there is one function for each list of argument types. It starts the scope itself, since every
+// statement would have to store a result.
 template <class Scope, class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] void open_bare(Scope& scope, Callsite const& callsite, LayerMask mask,
                                                             B... args) noexcept {
@@ -200,7 +201,7 @@ struct FoundSpan {
 template <bool kValue>
 inline constexpr bool kConstant = kValue;
 
-// Whether the callsite of `find` is enabled. If so, keeps it for the found_span() of this thread that follows.
+// Returns true if the callsite is enabled. If so, keeps the callsite for the next found_span() of this thread.
 bool find_enabled_span(Callsite& callsite) noexcept;
 FoundSpan found_span() noexcept;
 template <class Types, class F>
@@ -245,8 +246,22 @@ decltype(auto) Span::in_scope(F&& f) const {
   return std::forward<F>(f)();
 }
 
-/// Returns a callable that calls `f` inside the current span of this thread, on whichever thread it is called.
-/// In a test program the records of the call belong to the same test as those of this thread, also if there is no span.
+#if defined(TRACING_DISABLED)
+// Functions that differ while tracing is compiled out have another name for the linker, since other targets may have
+// tracing compiled in.
+inline namespace disabled {
+
+template <class F>
+std::decay_t<F> with_current_span(F&& f) {
+  return std::forward<F>(f);
+}
+
+}  // namespace disabled
+#else
+
+/// Returns a callable that calls `f` inside the current span of this thread, on whichever thread it is called. In a
+/// test program the call's records belong to the same test as this thread's records, even if this thread is not in a
+/// span.
 template <class F>
 auto with_current_span(F&& f) {
   return [span = Span::current(), context = internal::capture_context(),
@@ -257,6 +272,8 @@ auto with_current_span(F&& f) {
   };
 }
 
+#endif
+
 inline internal::ParentArgument parent(Span const& span) noexcept { return {Parent::below(span.id())}; }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,5 @@
-// TRACE_MAKE_SPAN where no statement can be: as initializer of a global, of members, of captures, and as default argument.
+// TRACE_MAKE_SPAN in places where a statement cannot be: as the initializer of a global, of members and of captures,
+// and as a default argument.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,8 +10,7 @@
 #include "tests/support/recording_subscriber.h"
 #include "tracing_core/tracing.h"
 
-namespace span_initializer_test {
-namespace {
+namespace span_initializer_test { namespace {
 
 using tracing_test::Recording;
 using Lines = std::vector<std::string>;
@@ -39,13 +39,13 @@ struct LayerOf {
 
 tracing::Span pass(tracing::Span span = TRACE_MAKE_SPAN(info, "default", tracing::kv("n", 2))) { return span; }
 
-TEST(SpanInitializer, OfGlobal) {
+TEST(SpanInitializer, InitializesGlobal) {
   EXPECT_TRUE(global_span);
   EXPECT_EQ(early_lines, Lines{"new 1 global n=1"});
   EXPECT_EQ(global_span.metadata()->target(), "span_initializer_test");
 }
 
-TEST(SpanInitializer, OfMembers) {
+TEST(SpanInitializer, InitializesMembers) {
   Recording recording;
   Layer const layer;
   LayerOf<int> const other;
@@ -60,13 +60,13 @@ TEST(SpanInitializer, EvaluatesNothingIfDisabled) {
   EXPECT_EQ(evaluated, before);
 }
 
-TEST(SpanInitializer, OfDefaultArgument) {
+TEST(SpanInitializer, InitializesDefaultArgument) {
   Recording recording;
   tracing::Span const span = pass();
   EXPECT_EQ(recording->take(), Lines{"new 1 default n=2"});
 }
 
-TEST(SpanInitializer, OfCapture) {
+TEST(SpanInitializer, InitializesCapture) {
   Recording recording;
   auto const f = [n = 3, span = TRACE_MAKE_SPAN(info, "captured")] { return span.is_none() ? 0 : n; };
   EXPECT_EQ(f(), 3);
@@ -79,5 +79,4 @@ TEST(SpanInitializer, MayMakeAnotherInItsArguments) {
   EXPECT_EQ(outer.metadata()->name(), "outer");
 }
 
-}  // namespace
-}  // namespace span_initializer_test
+}}  // namespace span_initializer_test

@@ -15,8 +15,7 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/tracing.h"
 
-namespace span_test {
-namespace {
+namespace span_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -283,5 +282,4 @@ TEST_F(SpanTest, CanHaveARuntimeCallsite) {
   EXPECT_THAT(lines(), ElementsAre("new 1 made root n=5"));
 }
 
-}  // namespace
-}  // namespace span_test
+}}  // namespace span_test

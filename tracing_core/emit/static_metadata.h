@@ -1,7 +1,30 @@
 // Makes a callsite's metadata at compile time from the macro's argument text and the enclosing function.
 //
-// This runs twice for each statement of a program, so it is written for the compiler's interpreter: one pass over the
-// text, arrays as long as the statement needs, and no templates but those that hold the arrays.
+// The problem: a statement such as TRACE_DEBUG("moved {} bytes", n, grid.x) has to become constant data, namely the
+// names of its fields, its target and function, and its message with the places of the placeholders. Only then does a
+// disabled statement cost no more than a load and a branch. C++ offers a macro little to make this from: the text of
+// all arguments together, `#__VA_ARGS__`, their types, and the signature of the enclosing function,
+// `__PRETTY_FUNCTION__`.
+//
+// The idea: parse first, write second. parse_statement() reads the text and returns a ParsedStatement. It holds the
+// place of each value, field and placeholder in the text, the number of characters that the metadata will need, and the
+// number of the first mistake. The macro has a static_assert for each mistake, so that the compiler's error is a
+// sentence about the statement. The macro then passes the sizes as a template argument to StaticMetadata, whose
+// constructor lets a MetadataWriter copy all names into one array of characters. Two steps are needed because the size
+// of a constant object must be known before the object is made.
+//
+// The invariant: parse_statement() counts at least as many characters as MetadataWriter writes. Whoever writes more has
+// to count more, in parse_fields(), in MessageParser or at the end of parse_statement(). A miscount cannot damage a
+// program: the compiler refuses a constant expression that writes beyond an array. The count must be sufficient even
+// after a mistake, because a failed static_assert does not keep the compiler from making the metadata, and an error
+// about an array would hide the sentence.
+//
+// The cost: the compiler interprets all this for every statement of a program. So the code tests first what is true of
+// most statements, such as an argument that is a plain name, it searches with the few C functions that compilers
+// evaluate in one step (see argument_text.h), and its arrays are no longer than the number of arguments requires. A
+// parser that is a template of the arguments' types was rejected: the compiler had to compile all of it for each new
+// mix of types. Now types come as values, ArgumentInfo, and there is one instance for each number of arguments. Nor are
+// texts of arguments copied that only the message uses: their entries point into the statement's own literal.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +38,7 @@
 #include "tracing_core/emit/statement.h"
 #include "tracing_core/model/metadata.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 // Separates values from controls and finds the names of values. `values` has room for each argument.
 constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, std::size_t count,
@@ -26,7 +49,7 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
     ArgumentRange range = ranges[i + out.text.skipped];
     bool is_name = false;
     bool is_named = false;
-    if (traits.kind == ArgumentKind::value) {  // first, because most are
+    if (traits.kind == ArgumentKind::value) {  // tested first, because most arguments are values
       ArgumentRange const name = plain_name(text, range);
       is_name = name.end > 0;
       if (is_name) range = name;
@@ -34,7 +57,7 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
       if (traits.kind == ArgumentKind::parent) continue;
       if (traits.kind == ArgumentKind::threshold) {
         bool const measures = out.text.kind.is_perf && out.text.kind.kind == Kind::span && !out.text.kind.is_handle;
-        if (!measures) out.fail(Mistake::not_recordable, i + 1);
+        if (!measures) out.fail(Mistake::misplaced_threshold);
         continue;
       }
       if (traits.kind == ArgumentKind::constant_name) {
@@ -54,7 +77,8 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
   }
 }
 
-// Values that the message does not use become fields; the others follow them, in reverse order.
+// Makes fields of the values that the message does not use, and of values named by kv(). The other values follow the
+// fields, in reverse order.
 constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, ParsedField* fields) noexcept {
   ParsedField* unnamed = fields + out.value_count;
   for (std::uint8_t i = 0; i < out.value_count; ++i) {
@@ -85,17 +109,18 @@ constexpr void check_names(StatementOutline& out, ParsedField const* fields) noe
   }
 }
 
-// The characters of name, function and target.
+// Returns the room that name, function and target need.
 constexpr std::size_t room_for_names(StatementOutline const& out) noexcept {
 #if defined(__CUDACC__) && defined(__NVCC__)
-  // nvcc passes its own result to the host compiler, and the two spell functions differently.
+  // nvcc passes its own result to the host compiler, and these two spell functions differently.
   return 256 + (out.name.data() == out.path.function.data() ? 0 : out.name.size());
 #else
   return out.name.size() + out.path.function.size() + (out.target.empty() ? out.path.target_size : out.target.size());
 #endif
 }
 
-// Instantiated for each number of arguments, not for each list of their types: those come as values.
+// Parses a statement. The template is instantiated for each number of arguments, not for each list of their types: the
+// types come as values.
 template <std::size_t kArguments>
 consteval ParsedStatement<kArguments> parse_statement(StatementText const& text, ArgumentInfo const* arguments,
                                                       bool has_only_numbers) noexcept {
@@ -123,11 +148,15 @@ consteval ParsedStatement<kArguments> parse_statement(StatementText const& text,
     }
   }
   out.characters += out.literal_size + room_for_names(out);
-  out.characters = (out.characters + 16) / 16 * 16;  // so that few sizes of StaticMetadata exist
+  if (out.mistake != Mistake::none)
+    out.characters += text.message_size;             // the message may not have been parsed, but
+                                                     // is copied
+  out.characters = (out.characters + 16) / 16 * 16;  // rounded, so that there are few sizes of
+                                                     // StaticMetadata
   return out;
 }
 
-// name_needs_escaping() for names given as literals; names taken from source code never need it.
+// Does what name_needs_escaping() does, for names given as literals; names taken from source code never need escaping.
 constexpr bool literal_needs_escaping(char const* name) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 1
   return name[__builtin_strspn(name,
@@ -138,7 +167,7 @@ constexpr bool literal_needs_escaping(char const* name) noexcept {
 #endif
 }
 
-// Writes names and message one after the other and records where each ends.
+// Writes names and message one after the other, and stores where each ends.
 class MetadataWriter {
  public:
   constexpr MetadataWriter(StatementOutline const& in, char* text) noexcept : in_(in), text_(text) {}
@@ -187,7 +216,7 @@ class MetadataWriter {
 #else
     char* to = text_ + end_;
     std::size_t left = size;
-    for (; left >= 4; left -= 4, to += 4, piece += 4) {  // a step of the loop costs as much as a character
+    for (; left >= 4; left -= 4, to += 4, piece += 4) {  // one step of the loop costs as much as one character
       to[0] = piece[0];
       to[1] = piece[1];
       to[2] = piece[2];
@@ -213,7 +242,7 @@ class MetadataWriter {
     return end_ - begin;
   }
 
-  // Of a variable or a member: `->` is written as a dot.
+  // Adds the name of a variable or a member, with a dot in place of `->`.
   constexpr void add_name(char const* text, std::size_t begin, std::size_t end) noexcept {
     for (std::size_t i = begin; i < end;) {
       std::size_t const arrow = find_char(text, i, end, '-');
@@ -239,7 +268,7 @@ class MetadataWriter {
     return field_entry(begin, text_ + begin, end_ - begin, field.value_index);
   }
 
-  // For a value without a name: its expression, as a range of the statement's text.
+  // Describes a value without a name by its expression: a range of the statement's text.
   static constexpr FieldEntry text_of(ParsedField const& field) noexcept {
     std::uint32_t const size = std::uint32_t{field.end} - field.begin;
     return {field.begin, size & 0x7fffff, false, field.value_index};
@@ -268,7 +297,7 @@ class MetadataWriter {
     }
   }
 
-  // The literal without its placeholders, `{{` and `}}` as one brace. The message is known to be well-formed.
+  // Adds the literal without its placeholders, with `{{` and `}}` as one brace. Expects a well-formed message.
   constexpr std::uint32_t add_message() noexcept {
     std::uint32_t const begin = end_;
     char const* const text = in_.text.message;
@@ -293,7 +322,7 @@ class MetadataWriter {
   bool has_arrow_ = false;
 };
 
-// Names that no program defines as macros, as EVENT might be.
+// No program defines these names as macros, as it might define EVENT.
 inline constexpr StatementKind kEventKind = {.kind = Kind::event};
 inline constexpr StatementKind kSpanKind = {.kind = Kind::span};
 inline constexpr StatementKind kPerfEventKind = {.kind = Kind::event, .is_perf = true};
@@ -315,4 +344,4 @@ struct StaticMetadata {
   constexpr operator Metadata const&() const noexcept { return metadata; }
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -19,14 +19,16 @@
 #include "tracing_core/internal/open_file.h"
 #include "tracing_core/internal/process_stat.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kMaxPause = 600 * kSecond;  // between ctests of one test each that an IDE starts one after the other
-constexpr off_t kMaxBytes = 16 << 20;
+constexpr std::int64_t kMaxPause = 600 * kSecond;  // between ctests of one test each, which an IDE starts in a row
+constexpr off_t kMaxLogBytes = 16 << 20;
 
-std::string id_of(std::int64_t process, std::uint64_t start) { return std::to_string(process) + "-" + std::to_string(start); }
+std::string id_of(std::int64_t process, std::uint64_t start) {
+  return std::to_string(process) + "-" + std::to_string(start);
+}
 
 bool is_ctest(ProcessStat const& process) noexcept {
   std::string_view const name = process.name;
@@ -35,13 +37,13 @@ bool is_ctest(ProcessStat const& process) noexcept {
 
 struct LoggedRun {
   Instant began{}, last{};
-  std::string recording{};  // of its first process
+  std::string recording{};  // name of the first process's recording
   bool is_of_one_test = true;
 };
 
 using LoggedRuns = std::unordered_map<std::string, LoggedRun>;
 
-// What is no line of ours is skipped.
+// Skips lines that do not have the form of the log.
 void read_lines(std::string const& path, LoggedRuns& runs) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;  // to open a FIFO would wait for a writer
@@ -89,10 +91,12 @@ void RunLog::append(Run const& run, std::string const& recording, Instant time, 
     int const file = open_to_append(path.c_str(), FileName::formed);
     if (file < 0) return;
     (void)write_once(file, line);
-    struct stat written {}, named {};
-    // Of several processes one renames it, unless it has been renamed meanwhile.
-    bool const is_full = fstat(file, &written) == 0 && written.st_size >= kMaxBytes;
-    if (is_full && flock(file, LOCK_EX | LOCK_NB) == 0 && stat(path.c_str(), &named) == 0 && named.st_ino == written.st_ino)
+    struct stat written {
+    }, named{};
+    // Only the process that gets the lock renames the log, unless another process has renamed it meanwhile.
+    bool const is_full = fstat(file, &written) == 0 && written.st_size >= kMaxLogBytes;
+    if (is_full && flock(file, LOCK_EX | LOCK_NB) == 0 && stat(path.c_str(), &named) == 0 &&
+        named.st_ino == written.st_ino)
       std::rename(path.c_str(), (folder_ + "/runs.old.log").c_str());
     close(file);
   } catch (...) {  // out of memory
@@ -143,4 +147,4 @@ void empty_if_older(std::string const& path, Instant time) noexcept {
   close(descriptor);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

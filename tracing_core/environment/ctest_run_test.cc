@@ -9,12 +9,12 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// When the last run began, by a log of `run second recording`, `;` after each; -1 if there is none.
+// Returns the second at which the last run began, according to a log of `run second recording`, `;` after each; -1
+// without a run.
 std::int64_t began(std::string const& log) {
   tracing_test::TemporaryFolder const folder;
   std::istringstream lines(log);
@@ -70,12 +70,11 @@ TEST(RunLog, IsBounded) {
   EXPECT_EQ(RunLog(folder / ".").last()->began.ns, 1);
 }
 
-TEST(Run, OfAProcessStays) {
+TEST(Run, StaysTheSameInAProcess) {
   internal::Run const run = run_of_this_process();
   EXPECT_EQ(run.id, run_of_this_process().id);
   EXPECT_NE(run.id.find('-'), run.id.npos);
   EXPECT_EQ(run.is_ctest, run_of_this_process().is_ctest);
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

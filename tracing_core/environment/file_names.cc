@@ -13,11 +13,11 @@
 #include "tracing_core/internal/file_name.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// Calls `create` with `path`, or with other names as long as it returns false with EEXIST in errno. Returns the last
-// name.
+// Calls `create` with `path`, and then with other names as long as `create` returns false with EEXIST in errno. Returns
+// the last name.
 template <class F>
 std::string with_free_name(std::string const& path, std::error_code& error, F create) {
   constexpr int kMaxTries = 10'000;
@@ -103,7 +103,8 @@ std::string CompleteFile::finish(std::error_code& error) {
   error.assign(error_, std::generic_category());
   if (error || part_.empty()) return path_;
   // link() and not rename(), which would replace a file.
-  return with_free_name(path_, error, [this](std::string const& name) { return link(part_.c_str(), name.c_str()) == 0; });
+  return with_free_name(path_, error,
+                        [this](std::string const& name) { return link(part_.c_str(), name.c_str()) == 0; });
 }
 
 std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error,
@@ -138,4 +139,4 @@ void report_missing_lines(int error_fd, std::string_view variable, std::string_v
   (void)write_once(error_fd, line.view());
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

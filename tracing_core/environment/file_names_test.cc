@@ -5,15 +5,15 @@
 
 #include <string>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 TEST(FileNames, HaveTheProcessAndTheTest) {
   EXPECT_EQ(filled_in("/tmp/%t.%p.log", "Suite.Name"), "/tmp/Suite.Name." + std::to_string(getpid()) + ".log");
   EXPECT_EQ(filled_in("100%.log", "Suite.Name"), "100%.log");
 }
 
-TEST(FileNames, OfTwoTestsDiffer) { EXPECT_NE(filled_in("%t.log", "Suite/0.Name"), filled_in("%t.log", "Suite_0.Name")); }
+TEST(FileNames, DifferBetweenTests) {
+  EXPECT_NE(filled_in("%t.log", "Suite/0.Name"), filled_in("%t.log", "Suite_0.Name"));
+}
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

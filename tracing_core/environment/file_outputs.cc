@@ -13,11 +13,11 @@
 #include "tracing_core/environment/line_file.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
-#include "tracing_core/export/flame_lines.h"
+#include "tracing_core/export/flame/flame_lines.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/scoped_no_cancellation.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 // The files of one variable, one after the other. Thread-safe.
 class FileOutputs::Series {
@@ -29,18 +29,19 @@ class FileOutputs::Series {
 
   virtual Layer& layer() noexcept = 0;
   virtual std::unique_ptr<Layer> take_layer() = 0;
-  // Opens the file. False if there is none.
+  // Opens the file. Returns false if that fails.
   virtual bool open() noexcept = 0;
-  // Whether the layer can take a record now; `may_open` the file for it.
+  // Returns true if the layer can take a record now. If `may_open`, may open the file for the record.
   virtual bool is_ready(bool may_open) noexcept = 0;
-  // Completes the file. The next one is named after `test`, which is empty for none, and opened by its first record.
+  // Completes the file. The next file is named after `test`, which is empty if no test runs, and is opened by its first
+  // record.
   virtual void begin(std::string_view test) = 0;
-  // A test begins or ends whose records go into the same file as those of others.
+  // Notes that a test begins or ends whose records share a file with the records of other tests.
   virtual void begin_test(std::string_view) noexcept {}
   virtual void end_test() noexcept {}
   virtual void flush() = 0;
   virtual void finish() = 0;
-  // Whether a thread still has records to write. Async-signal-safe.
+  // Returns true if a thread still has records to write. Async-signal-safe.
   virtual bool is_behind() const noexcept { return false; }
 };
 
@@ -81,7 +82,8 @@ class FileOutputs::ChromeSeries final : public Series {
   }
   bool is_ready(bool may_open) noexcept override {
     State const state = state_.load(std::memory_order_acquire);
-    if (state == State::open || !may_open) [[likely]] return state == State::open;
+    if (state == State::open || !may_open) [[likely]]
+      return state == State::open;
     return state == State::closed && open();
   }
   void begin(std::string_view test) override {
@@ -110,7 +112,7 @@ class FileOutputs::ChromeSeries final : public Series {
  private:
   enum class State : unsigned char { closed, open, failed };
 
-  // Checked before any lock is taken: another thread of the parent may have held it.
+  // Must be checked before any lock is taken, since another thread of the parent may have held the lock.
   bool is_in_forked_child() const noexcept { return output_.is_in_forked_child(); }
   void report(std::string const& line) TRACING_REQUIRES(mutex_) {
     if (!std::exchange(reported_, true)) output_.write_note("report", line);
@@ -127,9 +129,9 @@ class FileOutputs::ChromeSeries final : public Series {
   ChromeGuard guard_;
   std::atomic<State> state_{State::closed};  // stored while mutex_ is held
   Mutex mutex_;
-  bool reported_ TRACING_GUARDED_BY(mutex_) = false;  // the first failure or other name
+  bool reported_ TRACING_GUARDED_BY(mutex_) = false;  // a failure or another name was reported
   std::string test_ TRACING_GUARDED_BY(mutex_);
-  std::string_view shown_test_;  // the running one; its name lives as long as the program
+  std::string_view shown_test_;  // the running test; its name lives as long as the program
 };
 
 class FileOutputs::FlameSeries final : public Series {
@@ -137,8 +139,8 @@ class FileOutputs::FlameSeries final : public Series {
   FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options, bool test_is_root,
               std::optional<Instant> run_began)
       : output_(output),
-        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output, kEndOfBrokenStack,
-                                         test_is_root, run_began)) {
+        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output, kEndOfBrokenStack, test_is_root,
+                                         run_began)) {
     std::tie(layer_, guard_) = flame_layer(to_sink(file_), options);
   }
 
@@ -166,7 +168,7 @@ class FileOutputs::FlameSeries final : public Series {
   FlameGuard guard_;
 };
 
-// Forwards records of the running test to the layer of one series, all others to that of another.
+// Forwards records of the running test to the layer of one series, and all other records to the layer of another.
 class FileOutputs::ByTest final : public RoutingLayer<FileOutputs::ByTest> {
  public:
   ByTest(Series& of_tests, Series& outside, IsOfRunningTest const& is_of_running_test)
@@ -178,7 +180,7 @@ class FileOutputs::ByTest final : public RoutingLayer<FileOutputs::ByTest> {
     outside_.layer().flush();
   }
 
-  // Null if there is no file for the record. Entering a span and events open it.
+  // Returns null if the record has no file. A span that is entered and an event open the file.
   Layer* layer_for(SpanRef span, bool may_open) noexcept {
     Series& series = is_of_running_test_(span) ? of_tests_ : outside_;
     return series.is_ready(may_open) ? &series.layer() : nullptr;
@@ -261,4 +263,4 @@ void FileOutputs::wait_for_writers() const noexcept {
   for (int i = 0; i < 100 && (is_behind(of_tests_) || is_behind(outside_)); ++i) nanosleep(&kMillisecond, nullptr);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

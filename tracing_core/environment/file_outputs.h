@@ -7,30 +7,31 @@
 #include <string>
 #include <vector>
 
+#include "tracing_core/collect/layer.h"
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/output.h"
-#include "tracing_core/collect/layer.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 /// Each variable makes one file or, if its path names a folder or contains %t, a file for each test that records
 /// something and one for the records that belong to no test, such as late ones. A forked child writes nothing. Must
 /// outlive the layers. Failures are reported to `output`.
 class FileOutputs {
  public:
-  /// Whether a record that is made now on this thread inside this span belongs to the running test. Thread-safe.
+  /// Returns true if a record that is made now on this thread, inside this span, belongs to the running test.
+  /// Thread-safe.
   using IsOfRunningTest = std::function<bool(SpanRef)>;
 
-  /// Without `is_of_running_test`, no record belongs to a test. Folded stacks that were last written before `run_began`
-  /// are replaced; without it all are appended to.
+  /// Without `is_of_running_test`, no record belongs to a test. Replaces files of folded stacks that were last written
+  /// before `run_began`; without `run_began`, appends to all of them.
   FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test = {},
               std::optional<Instant> run_began = {});
   FileOutputs(FileOutputs const&) = delete;
   FileOutputs& operator=(FileOutputs const&) = delete;
   ~FileOutputs();
 
-  /// The layers that write the files; may be called once.
+  /// Returns the layers that write the files. May be called once.
   std::vector<std::unique_ptr<Layer>> take_layers();
 
   /// `name` must live as long as the program.
@@ -40,7 +41,7 @@ class FileOutputs {
   void flush();
   /// Completes the files. Later records are dropped or, if the format allows it, appended.
   void finish();
-  /// For the handler of a fatal signal: gives threads that write up to 100 ms. Async-signal-safe.
+  /// For the handler of a fatal signal: waits up to 100 ms for threads that are writing. Async-signal-safe.
   void wait_for_writers() const noexcept;
 
  private:
@@ -55,8 +56,8 @@ class FileOutputs {
   Output& output_;
   IsOfRunningTest const is_of_running_test_;
   std::vector<std::unique_ptr<Series>> of_tests_;
-  std::vector<std::unique_ptr<Series>> outside_;  // the records of no test, or all records
+  std::vector<std::unique_ptr<Series>> outside_;  // for the records of no test, or for all records
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -20,12 +20,13 @@
 #include "tracing_core/environment/variables.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/record/ring/record_layer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace internal {
 
-// What init_from_env() made. Never destroyed, since records may come until the process ends.
+// Everything that init_from_env() makes. Never destroyed, since records may come until the process ends.
 class EnvSession {
  public:
   explicit EnvSession(EnvOptions defaults) : options_(std::move(defaults)), output_(program_invocation_short_name) {
@@ -35,7 +36,7 @@ class EnvSession {
     report_misspelt_variables({common_variables()}, environ, reports);
     report_ignored_variables({common_variables()}, environ, reports);
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
-    output_.open(options_.output, options_.format == FormatKind::json);
+    output_.open(options_.output, is_json(options_.format), true);
     if (!reports.empty()) output_.write_note("report", reports);
     std::unique_ptr<Region> region = open_recording(options_, output_).region;
     if (ProfileOutputs::are_wanted(options_)) {
@@ -43,8 +44,7 @@ class EnvSession {
       if (region == nullptr) region = Region::make_anonymous(options_.record_limit);
     }
     if (region != nullptr) recording_ = std::make_shared<RecordStore>(std::move(region));
-    if (!options_.chrome.empty() || !options_.flame.empty())
-      files_ = std::make_unique<FileOutputs>(options_, output_);
+    if (!options_.chrome.empty() || !options_.flame.empty()) files_ = std::make_unique<FileOutputs>(options_, output_);
     PerfOutputs::Use use{.files = true, .tests = false};
     if (options_.threads != ThreadLabels::off) {
       use.append_members = [](TextBuffer& line, SpanRef, Track const& track) {
@@ -85,7 +85,7 @@ class EnvSession {
 
  private:
   void write_profiles() {
-    auto const recording = Recording::read_region(recording_->region());
+    auto const recording = tracing::internal::read_region(recording_->region());
     if (recording == nullptr) return;
     auto const source = [&recording] {
       TraceSource made(*recording);
@@ -104,8 +104,8 @@ class EnvSession {
     format.timer = timer_of(options_.time);
     auto sink = make_sink([this](Level, std::string_view line) { output_.write(line); });
     return print_layer({.format = format,
-                        .event_format = std::make_shared<ThreadLabelFormat>(
-                            make_event_format(format), format.kind == FormatKind::json, options_.threads),
+                        .event_format = std::make_shared<ThreadLabelFormat>(make_event_format(format),
+                                                                            is_json(format.kind), options_.threads),
                         .span_events = options_.span_events,
                         .threshold = std::chrono::microseconds(options_.perf.threshold_us),
                         .writer = to_sink(std::move(sink))});
@@ -113,11 +113,11 @@ class EnvSession {
 
   EnvOptions options_;
   Output output_;
-  std::shared_ptr<RecordStore> recording_;  // null if there is none
-  std::unique_ptr<ProfileOutputs> profiles_;  // null if there are none
-  std::unique_ptr<FileOutputs> files_;  // null if there are none
+  std::shared_ptr<RecordStore> recording_;    // null without TRACE_RECORD and profiles
+  std::unique_ptr<ProfileOutputs> profiles_;  // null if no variable asks for them
+  std::unique_ptr<FileOutputs> files_;        // null if no variable asks for them
   std::unique_ptr<PerfOutputs> perf_;
-  EnvFilter const* filter_ = nullptr;  // of the registry, which is never destroyed
+  EnvFilter const* filter_ = nullptr;  // lives in the registry, which is never destroyed
   std::atomic<bool> finished_{false};
 };
 
@@ -156,4 +156,4 @@ EnvGuard init_from_env(EnvOptions defaults, RegistryBuilder builder) {
   return EnvGuard(session);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

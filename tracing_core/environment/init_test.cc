@@ -1,4 +1,4 @@
-// Programs that call init_from_env(): what they print and write, and what the variables change.
+// Tests what programs that call init_from_env() print and write, and what the variables change.
 #include "tracing_core/environment/init.h"
 
 #include <gmock/gmock.h>
@@ -13,11 +13,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/record/reader.h"
+#include "tracing_core/record/recording.h"
 
 namespace {
 
@@ -28,7 +30,7 @@ using testing::StartsWith;
 
 class InitFromEnv : public testing::Test {
  protected:
-  // What the scenario writes to its standard error, with these variables and no others, in the folder.
+  // Returns what the scenario writes to its standard error, with these variables and no others, in the folder.
   std::string run(std::string const& variables = "TRACE_TIME=none", std::string const& scenario = "plain") const {
     std::string const command = "cd " + (folder_ / ".") + " && env -i " + sanitizer_options() + variables +
                                 " " INIT_SCENARIOS " '" + scenario + "' > out 2> err";
@@ -67,7 +69,8 @@ TEST_F(InitFromEnv, PrefersTheEnvironmentToItsProfileAndThatToTheCode) {
 }
 
 TEST_F(InitFromEnv, PrintsAsTheVariablesSay) {
-  EXPECT_THAT(run("TRACE_FORMAT=json"), AllOf(HasSubstr(R"("fields":{"message":"done"})"), HasSubstr(R"("thread":"main"})")));
+  EXPECT_THAT(run("TRACE_FORMAT=json"),
+              AllOf(HasSubstr(R"("fields":{"message":"done"})"), HasSubstr(R"("thread":"main"})")));
   EXPECT_THAT(run("TRACE_TIME=uptime"), StartsWith("   0.0"));
   EXPECT_THAT(run("TRACE_COLOR=always"), HasSubstr("\x1b[32m INFO"));
   EXPECT_THAT(run("TRACE_TIME=none TRACE_SPAN_EVENTS=new"),
@@ -129,10 +132,10 @@ TEST_F(InitFromEnv, RecordsInAFileOrAFolder) {
   run("TRACE_RECORD=./");
   for (char const* const name : {"a.rec", "tracing_init_scenarios.rec"}) {
     std::string error;
-    auto const recording = tracing::internal::Recording::read_file(folder_ / name, error);
+    auto const recording = tracing::recording::Recording::read_file(folder_ / name, error);
     ASSERT_NE(recording, nullptr) << name << ' ' << error;
     int records = 0;
-    recording->for_each([&](tracing::internal::RecordEntry const&) { ++records; });
+    recording->for_each([&](tracing::recording::Entry const&) { ++records; });
     EXPECT_GE(records, 4) << name;  // a span begins and ends, and there are two events in it
   }
 }
@@ -150,11 +153,37 @@ TEST_F(InitFromEnv, MeasuresPerfSpans) {
   EXPECT_THAT(read("perf.prom"), HasSubstr("copy"));
   for (std::string const threads : {"auto", "off"}) {
     run("TRACE_PERF=on TRACE_PERF_JSON=of_threads_" + threads + ".json TRACE_THREADS=" + threads);
-    EXPECT_EQ(read("of_threads_" + threads + ".json").find("},\"thread\":\"main\"}\n") != std::string::npos, threads == "auto");
+    EXPECT_EQ(read("of_threads_" + threads + ".json").find("},\"thread\":\"main\"}\n") != std::string::npos,
+              threads == "auto");
   }
   run("TRACE_PERF_JSON=%t.json TRACE_PERF_PROM=%t.prom");
   EXPECT_THAT(read("tracing_init_scenarios.json"), HasSubstr("performance_summary"));
   EXPECT_THAT(read("tracing_init_scenarios.prom"), HasSubstr("copy"));
+}
+
+TEST_F(InitFromEnv, PrintsOnlyJsonWithTheProfilePerformance) {
+  std::string const err = run("TRACE_PROFILE=performance TRACE_FILTER=libary=off,info");
+  std::vector<nlohmann::ordered_json> objects;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    objects.push_back(nlohmann::ordered_json::parse(line, nullptr, false));
+    ASSERT_TRUE(objects.back().is_object()) << line;
+  }
+  ASSERT_EQ(objects.size(), 4U) << err;
+  auto const names_of = [](nlohmann::ordered_json const& object) {
+    std::string names;
+    for (auto const& [name, value] : object.items()) names += name + " ";
+    return names;
+  };
+  EXPECT_EQ(names_of(objects[0]), "timestamp level fields target span spans thread ");
+  EXPECT_EQ(names_of(objects[0]["fields"]), "event name bytes duration_us duration_ms ");
+  EXPECT_EQ(objects[0]["fields"]["event"], "performance_span_complete");
+  EXPECT_EQ(objects[0]["fields"]["name"], "copy");
+  EXPECT_EQ(objects[1]["fields"]["message"], "done");
+  EXPECT_EQ(objects[2]["kind"], "report") << "of the directive that matched nothing";
+  EXPECT_EQ(names_of(objects[3]), "timestamp level fields ");
+  EXPECT_EQ(names_of(objects[3]["fields"]),
+            "event name count total_us self_us min_us p50_us p95_us p99_us max_us share ");
 }
 
 TEST_F(InitFromEnv, LeavesAnEarlierSubscriberInPlaceAndSaysSo) {
@@ -169,14 +198,15 @@ TEST_F(InitFromEnv, DoesNotReadVariablesOfTests) { EXPECT_EQ(run("TRACE_TIME=non
 
 namespace fs = std::filesystem;
 
-// Runs a copy of the scenario as the user nobody. What it wrote to its standard error; none if that is impossible.
+// Runs a copy of the scenario as the user nobody. Returns what it wrote to its standard error, or nothing if it cannot
+// be run.
 class OfOtherRights : public InitFromEnv {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root can make a set-user-ID program of another user";
     fs::permissions(folder_ / "", fs::perms(0755));
     fs::create_directory(folder_ / "private");
-    fs::permissions(folder_ / "private", fs::perms(0770));  // of root
+    fs::permissions(folder_ / "private", fs::perms(0770));  // root's folder
     fs::create_directory(folder_ / "public");
     fs::permissions(folder_ / "public", fs::perms(0777));
     fs::copy_file(INIT_SCENARIOS, program_);
@@ -186,10 +216,12 @@ class OfOtherRights : public InitFromEnv {
   }
   int run_as_nobody(std::string const& variables) const {
     constexpr int kNobody = 65534;
-    std::string const command = "cd " + (folder_ / "") + " && exec env -i " + variables + " ./program plain 2> public/err";
+    std::string const command =
+        "cd " + (folder_ / "") + " && exec env -i " + variables + " ./program plain 2> public/err";
     pid_t const child = fork();
     if (child == 0) {
-      if (setgroups(0, nullptr) == 0 && setresgid(kNobody, kNobody, kNobody) == 0 && setresuid(kNobody, kNobody, kNobody) == 0)
+      if (setgroups(0, nullptr) == 0 && setresgid(kNobody, kNobody, kNobody) == 0 &&
+          setresuid(kNobody, kNobody, kNobody) == 0)
         execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
       _exit(100);
     }
@@ -199,13 +231,15 @@ class OfOtherRights : public InitFromEnv {
   }
   void expect_that_nothing_is_read() const {
     std::string const victim = folder_.write("private/file", "secret\n");
-    std::string all = "TRACE_TIME=none TRACE_FILTER=trace TRACE_PERF=on TRACE_OUTPUT=private/file TRACE_FLAME=private/file ";
+    std::string all =
+        "TRACE_TIME=none TRACE_FILTER=trace TRACE_PERF=on TRACE_OUTPUT=private/file TRACE_FLAME=private/file ";
     for (char const* const variable : {"CHROME", "PERFETTO", "XPLANE", "RECORD", "PERF_JSON", "PERF_PROM"})
       all.append("TRACE_").append(variable).append("=private/").append(variable).append(" ");
     EXPECT_EQ(run_as_nobody(all), 0) << read("public/err");
     EXPECT_EQ(read("private/file"), "secret\n");
     for (auto const& entry : fs::directory_iterator(folder_ / "private")) EXPECT_EQ(entry.path().filename(), "file");
-    EXPECT_THAT(read("public/err"), StartsWith("testlog: TRACE_TIME and other variables are ignored: the program has rights "));
+    EXPECT_THAT(read("public/err"),
+                StartsWith("testlog: TRACE_TIME and other variables are ignored: the program has rights "));
     EXPECT_THAT(read("public/err"), AllOf(HasSubstr("library: done\n"), Not(HasSubstr("preparing"))));
   }
 

@@ -7,10 +7,9 @@
 #include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-
-// Whether this is a forked child is checked before any lock is taken: another thread of the parent may have held it.
+// Checks for a forked child before it takes a lock, which another thread of the parent may have held.
 bool LineFile::open() noexcept {
   if (output_.is_in_forked_child()) return false;
   MutexLock const lock(mutex_);
@@ -65,4 +64,4 @@ bool LineFile::is_open() noexcept {
   return file_ != nullptr;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// LineFile: the file of a variable that takes lines.
+// LineFile: the file of a variable, written line by line.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Appends to the file at a path that may contain %p and %t; opened by the first line, and with %t one per test. Reports
-/// to `output` once that it cannot be opened. A forked child writes nothing. Before each write, a system call checks that
-/// the descriptor still is the file. Thread-safe.
+/// Appends to the file at a path that may contain %p and %t. The first line opens the file; with %t, each test has its
+/// own file. Reports to `output` once if a file cannot be opened. A forked child writes nothing. Before each write, a
+/// system call checks that the descriptor is still the file. Thread-safe.
 class LineFile final : public LineSink {
  public:
   /// `end_of_broken`, a string literal, ends an incomplete line. With `test_is_root`, lines are folded stacks, to which
@@ -30,12 +30,12 @@ class LineFile final : public LineSink {
         test_is_root_(test_is_root),
         run_began_(run_began) {}
 
-  /// Opens the file now. False if that fails.
+  /// Opens the file now. Returns false if that fails.
   bool open() noexcept;
   void write(Level level, std::string_view text) noexcept override;
-  /// Later lines go to the file of `test`; empty: of no test.
+  /// Sends later lines to the file of `test`; an empty name means no test.
   void set_test(std::string_view test);
-  /// Reports how many lines are missing, those that `dropped` counts and those that could not be written.
+  /// Reports how many lines are missing: `dropped`, and the number of lines that could not be written.
   void report_missing(std::uint64_t dropped = 0);
 
  private:
@@ -52,10 +52,10 @@ class LineFile final : public LineSink {
   std::optional<Instant> const run_began_;
   Mutex mutex_;
   std::shared_ptr<FdSink> file_ TRACING_GUARDED_BY(mutex_);
-  std::uint64_t missing_ TRACING_GUARDED_BY(mutex_) = 0;  // in files that were closed
+  std::uint64_t missing_ TRACING_GUARDED_BY(mutex_) = 0;  // lines missing in files that were closed
   bool failed_ TRACING_GUARDED_BY(mutex_) = false;
   bool reported_ TRACING_GUARDED_BY(mutex_) = false;
   std::string test_ TRACING_GUARDED_BY(mutex_);
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -11,9 +10,10 @@
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/open_file.h"
+#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 int duplicate(int descriptor) noexcept { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
@@ -21,20 +21,22 @@ int duplicate(int descriptor) noexcept { return fcntl(descriptor, F_DUPFD_CLOEXE
 }  // namespace
 
 std::string_view without_frame(std::string_view text) noexcept {
-  constexpr std::string_view kBlank = " \n", kBegin = "---- ", kEnd = " ----";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
-  text = text.substr(0, text.find_last_not_of(kBlank) + 1);
+  constexpr std::string_view kBegin = "---- ", kEnd = " ----";
+  text = trimmed(text, " \n");
   if (text.starts_with(kBegin)) text.remove_prefix(kBegin.size());
   if (text.ends_with(kEnd)) text.remove_suffix(kEnd.size());
   return text;
 }
 
-void Output::open(std::string const& destination, bool is_json) {
+void Output::open(std::string const& destination, bool is_json, bool is_json_stream) {
   fork_count_ = fork_count();
+  has_json_records_ = is_json;
   if (destination == "stderr" || destination == "stdout") {
     int const descriptor = duplicate(destination == "stdout" ? STDOUT_FILENO : STDERR_FILENO);
     blocks_signals_ = may_raise_signal(descriptor);
-    return use(descriptor);
+    use(descriptor);
+    is_json_file_ = is_json && is_json_stream && !is_terminal();
+    return;
   }
   path_ = destination;
   is_json_file_ = is_json;
@@ -66,8 +68,8 @@ void Output::open_path(std::string_view test) {
   changes_with_tests_ = false;
   is_json_file_ = false;
   reported_ = true;
-  write_note("report", "testlog: TRACE_OUTPUT=" + path + ": could not be opened: " +
-                           why_not_opened({error, std::generic_category()}) +
+  write_note("report", "testlog: TRACE_OUTPUT=" + path +
+                           ": could not be opened: " + why_not_opened({error, std::generic_category()}) +
                            "; expected stderr, stdout or a path that can be written to\n");
 }
 
@@ -89,7 +91,8 @@ void Output::write(std::string_view lines) noexcept {
     report_once(error);
 }
 
-std::string Output::note(std::string_view kind, std::string_view test, std::string_view text, Track const* track) const {
+std::string Output::note(std::string_view kind, std::string_view test, std::string_view text,
+                         Track const* track) const {
   InlineTextBuffer<1024> line;
   if (!is_json_file()) {
     if (kind != "report") return std::string(text);
@@ -120,8 +123,7 @@ void Output::report_once(int error) noexcept {
   int const error_before = errno;
   try {
     write_once(error_fd(), "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
-                                                  std::generic_category().message(error) +
-                                                  "; lines may be missing\n");
+                               std::generic_category().message(error) + "; lines may be missing\n");
   } catch (...) {  // out of memory
   }
   errno = error_before;
@@ -141,4 +143,4 @@ bool Output::is_in_forked_child() const noexcept { return fork_count_ != fork_co
 
 bool Output::is_terminal() const noexcept { return isatty(descriptor()) == 1; }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

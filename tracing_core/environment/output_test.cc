@@ -11,8 +11,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 using tracing_test::TemporaryFolder;
 
@@ -76,7 +75,7 @@ TEST(OutputFile, ContainsLinesOfForkedChildren) {
   EXPECT_EQ(folder.read(std::to_string(getpid())), "before\nin the child\nafter\n");
 }
 
-// As after a daemon's fork(), or closefrom() in a test.
+// As a daemon does after fork(), or a test by closefrom().
 TEST(OutputFile, IsNotWrittenToAFileThatReusesItsDescriptor) {
   TemporaryFolder const folder;
   std::string const other = folder.write("other", "precious");
@@ -104,5 +103,4 @@ TEST(OutputFile, IsNotWrittenToAFileThatReusesItsDescriptor) {
   EXPECT_EQ(folder.read("err"), "testlog: 1 line is missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

@@ -4,16 +4,16 @@
 #include <chrono>
 #include <utility>
 
+#include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/environment/unmatched.h"
-#include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/forwarding_filter.h"
 #include "tracing_core/filter/parse_error.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 bool any_perf_span_ran() {
@@ -36,12 +36,8 @@ class SwitchedFilter final : public ForwardingFilter {
     return is_on() ? child().callsite_enabled(metadata) : Interest::never;
   }
   bool enabled(Metadata const& metadata) noexcept override { return is_on() && child().enabled(metadata); }
-  bool enabled_now(Metadata const& metadata) noexcept override {
-    return is_on() && child().enabled_now(metadata);
-  }
-  LevelFilter max_level_hint() const noexcept override {
-    return is_on() ? child().max_level_hint() : LevelFilter::off;
-  }
+  bool enabled_now(Metadata const& metadata) noexcept override { return is_on() && child().enabled_now(metadata); }
+  LevelFilter max_level_hint() const noexcept override { return is_on() ? child().max_level_hint() : LevelFilter::off; }
 
  private:
   bool is_on() const noexcept { return flag_.load(std::memory_order_relaxed) == wanted_; }
@@ -50,10 +46,23 @@ class SwitchedFilter final : public ForwardingFilter {
   bool const wanted_;
 };
 
+// Appends an object for each row, with the member "test" unless `test` is empty.
+void append_sums(TextBuffer& out, PerfSummary const& summary, std::string_view test) {
+  Instant const now = Instant::now();
+  for (PerfRow const& row : summary.rows) {
+    append_perf_json(out, {.rows = {row}}, now);
+    if (test.empty()) continue;
+    if (JsonMembers members(out); members.is_open()) append_json_string(members.add("test"), test);
+  }
+}
+
 }  // namespace
 
 PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, Use use)
-    : settings_(settings), output_(output), files_(use.files && settings.any()), tests_(use.tests),
+    : settings_(settings),
+      output_(output),
+      files_(use.files && settings.any()),
+      tests_(use.tests),
       append_members_(std::move(use.append_members)) {
   PerfOptions options;
   options.threshold = std::chrono::microseconds(settings.threshold_us);
@@ -70,7 +79,7 @@ PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, Use use)
 }
 
 void PerfOutputs::add_layer(PerfOptions options, bool of_tests) {
-  std::vector<ParseError> reported;  // by set_perf()
+  std::vector<ParseError> reported;  // set_perf() has printed these errors
   PerfLayer made = perf_layer(std::move(options), sums_, &reported, append_members_);
   made.filter = std::make_unique<SwitchedFilter>(std::move(made.filter), all_are_on_, of_tests);
   layers_.push_back(std::move(made));
@@ -95,9 +104,13 @@ void PerfOutputs::end_test() {
   at_begin_ = {};
 }
 
-void PerfOutputs::print(std::string_view headline, PerfSummary const& summary) {
+void PerfOutputs::print(std::string_view headline, PerfSummary const& summary, std::string_view test) {
   if (summary.empty()) return;
   InlineTextBuffer<4096> text;
+  if (output_.writes_tables_as_json()) {
+    append_sums(text, summary, test);
+    return output_.write(text.view());
+  }
   text.append("---- perf spans");
   text.append(headline);
   text.append(" ----\n");
@@ -108,7 +121,7 @@ void PerfOutputs::print(std::string_view headline, PerfSummary const& summary) {
 void PerfOutputs::print_test() {
   if (!settings_.summary || output_.is_in_forked_child()) return;
   printed_ = of_test();
-  print(": " + test_, printed_);
+  print(": " + test_, printed_, test_);
 }
 
 void PerfOutputs::print_run() {
@@ -117,7 +130,7 @@ void PerfOutputs::print_run() {
   std::uint64_t counted = 0;
   for (PerfRow const& row : run.rows) counted += row.count;
   for (PerfRow const& row : printed_.rows) counted -= std::min(counted, row.count);
-  if (counted > 0) print(tests_ ? ", all tests" : "", run);
+  if (counted > 0) print(tests_ ? ", all tests" : "", run, {});
 }
 
 void PerfOutputs::report_if_none_was_measured(bool ran_all) {
@@ -146,20 +159,15 @@ void PerfOutputs::finish() {
   if (json_ != nullptr) json_->report_missing();
 }
 
-// Files with a %t in their path are written at the end of each test, others at the end of the run. A program without
-// tests has only the latter: there %t is the program's name.
+// Files with a %t in their path are written at the end of each test, other files at the end of the run. A program
+// without tests has only files of the run; there %t is the program's name.
 bool PerfOutputs::is_per_test(std::string const& path) const { return tests_ && path.find("%t") != path.npos; }
 
 void PerfOutputs::write_files(PerfSummary const& summary, std::string_view test, bool per_test) {
   if (!files_ || summary.empty()) return;
   if (json_ != nullptr && is_per_test(settings_.json) == per_test) {
     InlineTextBuffer<4096> text;
-    Instant const now = Instant::now();
-    for (PerfRow const& row : summary.rows) {
-      append_perf_json(text, {.rows = {row}}, now);
-      if (!per_test) continue;
-      if (JsonMembers members(text); members.is_open()) append_json_string(members.add("test"), test);
-    }
+    append_sums(text, summary, per_test ? test : std::string_view());
     json_->write(Level::info, text.view());
   }
   bool const has_prometheus = !settings_.prometheus.empty() && !prometheus_failed_;
@@ -182,4 +190,4 @@ void PerfOutputs::write_prometheus(PerfSummary const& summary, std::string_view 
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -7,22 +7,23 @@
 #include <string_view>
 #include <vector>
 
-#include "tracing_core/environment/perf_settings.h"
 #include "tracing_core/environment/line_file.h"
 #include "tracing_core/environment/output.h"
+#include "tracing_core/environment/perf_settings.h"
+#include "tracing_core/perf/perf_layer.h"
 #include "tracing_core/perf/perf_statistics.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Sums up perf spans for the run and for each test, prints tables and writes files. Has one layer for what TRACE_PERF
-/// selects and another one for tests that turn perf spans on; never are both on. Never destroyed. A forked child writes
-/// nothing. Single-thread, except for the layers.
+/// Sums up perf spans for the run and for each test, prints tables and writes files. Has a layer for what TRACE_PERF
+/// selects and another layer for tests that turn perf spans on; the two are never on at once. Never destroyed. A forked
+/// child writes nothing. Single-thread, except for the layers.
 class PerfOutputs {
  public:
   struct Use {
     bool files;  ///< files are written; not in the child of a death test
     bool tests;  ///< this is a test program
-    /// Adds to the JSON object of each span and event what it belongs to; may be empty.
+    /// Adds members to the JSON object of each span and event that tell what it belongs to; may be empty.
     AppendPerfMembers append_members{};
   };
   /// Errors are written to `output`.
@@ -30,21 +31,21 @@ class PerfOutputs {
   PerfOutputs(PerfOutputs const&) = delete;
   PerfOutputs& operator=(PerfOutputs const&) = delete;
 
-  /// The layers and their filters. Called once.
+  /// Returns the layers and their filters. Called once.
   std::vector<PerfLayer> take_layers() noexcept { return std::move(layers_); }
 
-  /// With `all`, all perf spans are on until the test ends.
+  /// Begins a test. If `all`, all perf spans are on until the test ends.
   void begin_test(std::string const& name, bool all);
   void end_test();
-  /// The perf spans that ended since the running test began.
+  /// Returns the sums of the perf spans that ended since the running test began.
   PerfSummary of_test() const { return sums_->summary().since(at_begin_); }
   /// Prints the table of the running test if TRACE_PERF asks for tables.
   void print_test();
-  /// Prints the table of the run likewise, unless it would repeat the table of a single test.
+  /// Prints the table of the run if TRACE_PERF asks for tables, unless it would repeat the table of a single test.
   void print_run();
-  /// Reports that the sums are empty since no perf span ran, or that perf spans ran and the directives of TRACE_PERF
-  /// selected none of them. Directives with targets or spans may be meant for tests that were filtered out, so they are
-  /// only reported if all tests ran.
+  /// If the sums are empty, reports that no perf span ran, or that the directives of TRACE_PERF selected no perf span
+  /// that ran. Directives with targets or spans may be meant for tests that were filtered out, so they are reported
+  /// only if all tests ran, or if they nearly match.
   void report_if_none_was_measured(bool ran_all);
   /// Writes the sums of the run into the files. Does nothing the second time.
   void finish();
@@ -52,7 +53,7 @@ class PerfOutputs {
  private:
   void add_layer(PerfOptions options, bool of_tests);
   void turn_all_on(bool on);
-  void print(std::string_view headline, PerfSummary const& summary);
+  void print(std::string_view headline, PerfSummary const& summary, std::string_view test);
   bool is_per_test(std::string const& path) const;
   void write_files(PerfSummary const& summary, std::string_view test, bool per_test);
   void write_prometheus(PerfSummary const& summary, std::string_view test);
@@ -63,14 +64,14 @@ class PerfOutputs {
   bool const tests_;
   AppendPerfMembers const append_members_;
   bool finished_ = false;
-  bool prometheus_failed_ = false;  // and was reported
-  std::shared_ptr<LineFile> json_;  // null if there is no TRACE_PERF_JSON
+  bool prometheus_failed_ = false;  // the failure was reported
+  std::shared_ptr<LineFile> json_;  // null without TRACE_PERF_JSON
   std::shared_ptr<PerfTable> const sums_ = std::make_shared<PerfTable>();
   std::vector<PerfLayer> layers_;
   std::atomic<bool> all_are_on_{false};  // the running test turned perf spans on
-  PerfSummary at_begin_;  // the run's sums when the running test began
-  std::string test_;               // empty if none runs
-  PerfSummary printed_;   // by the last print_test()
+  PerfSummary at_begin_;                 // the run's sums when the running test began
+  std::string test_;                     // empty if no test runs
+  PerfSummary printed_;                  // the sums that print_test() printed last
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -4,7 +4,7 @@
 
 #include "tracing_core/filter/directive_scan.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 EnvFilter filter_of(std::string_view directives) {
   std::vector<ParseError> ignored;
@@ -20,7 +20,7 @@ bool check_directives(std::string_view directives, std::string_view variable, st
   return any_is_valid;
 }
 
-// `off`, `on`, `summary` and directives in any combination; directives without a word mean `on`.
+// Reads `off`, `on`, `summary` and directives in any combination; directives without a word mean `on`.
 void set_perf(PerfSettings& settings, std::string_view value, std::string& reports) {
   bool off = false, on = false, summary = false;
   std::string directives;
@@ -42,4 +42,4 @@ void set_perf(PerfSettings& settings, std::string_view value, std::string& repor
   settings.directives = directives.empty() ? "debug" : directives;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "tracing_core/environment/file_names.h"
-#include "tracing_core/export/perfetto.h"
-#include "tracing_core/export/profile_folder.h"
-#include "tracing_core/export/xplane.h"
+#include "tracing_core/export/perfetto/perfetto.h"
+#include "tracing_core/export/xplane/profile_folder.h"
+#include "tracing_core/export/xplane/xplane.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 ProfileOutputs::ProfileOutputs(EnvOptions const& options, Output& output) : output_(output) {
   if (!options.perfetto.empty()) add("TRACE_PERFETTO", options.perfetto, false);
@@ -40,7 +40,8 @@ void ProfileOutputs::add(char const* variable, std::string path, bool is_xplane)
 }
 
 bool ProfileOutputs::has(bool of_tests) const noexcept {
-  return std::any_of(files_.begin(), files_.end(), [of_tests](File const& file) { return file.is_of_tests == of_tests; });
+  return std::any_of(files_.begin(), files_.end(),
+                     [of_tests](File const& file) { return file.is_of_tests == of_tests; });
 }
 
 void ProfileOutputs::write(bool of_tests, std::function<TraceSource()> const& source, std::string const& test,
@@ -54,7 +55,8 @@ void ProfileOutputs::write(bool of_tests, std::function<TraceSource()> const& so
 void ProfileOutputs::write(File const& file, TraceSource source, std::string const& test, Instant start) const {
   std::string const path = filled_in(file.path, test);
   std::error_code error;
-  if (file.is_xplane && file.is_of_tests) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (file.is_xplane && file.is_of_tests)
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   CompleteFile made(path, name_kind(file.path));
   auto const out = [&made](std::string_view bytes) { made.write(bytes); };
   std::string const host = source.process;
@@ -68,9 +70,9 @@ void ProfileOutputs::write(File const& file, TraceSource source, std::string con
     output_.write_note("report", std::string("testlog: ") + file.variable + "=" + path + ": could not be written: " +
                                      error.message() + "; expected a path that can be written to\n");
   } else if (own != path) {
-    output_.write_note("report", std::string("testlog: ") + file.variable + ": " + path + " already exists; wrote " + own +
-                                     " instead\n");
+    output_.write_note("report", std::string("testlog: ") + file.variable + ": " + path + " already exists; wrote " +
+                                     own + " instead\n");
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

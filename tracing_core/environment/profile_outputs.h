@@ -7,23 +7,25 @@
 
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/output.h"
-#include "tracing_core/export/trace_source.h"
+#include "tracing_core/export/timeline/trace_source.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// They are made of the recording of the process, when it or a test ends. Each is complete or does not exist. A variable makes
-/// one file or, if its path names a folder or contains %t, a file for each test. Failures are reported to `output`.
-/// Single-thread.
+/// Makes files of the process's recording when the process or a test ends. Each file is complete or does not exist. A
+/// variable makes one file or, if its path names a folder or contains %t, a file for each test. Failures are reported
+/// to `output`. Single-thread.
 class ProfileOutputs {
  public:
-  static bool are_wanted(EnvOptions const& options) noexcept { return !options.perfetto.empty() || !options.xplane.empty(); }
+  static bool are_wanted(EnvOptions const& options) noexcept {
+    return !options.perfetto.empty() || !options.xplane.empty();
+  }
   ProfileOutputs(EnvOptions const& options, Output& output);
 
-  /// Whether a variable makes such files.
+  /// Returns true if a variable makes a file for each test or, without `of_tests`, one file for the process.
   bool has(bool of_tests) const noexcept;
-  /// Makes those files, each of a source of its own. `name` is that of the process in them, `test` is %t, and `start` is from
-  /// when times count. A forked child writes nothing.
+  /// Makes the files for which has(of_tests) asks, each from a source of its own. `test` replaces %t, and times count
+  /// from `start`. A forked child writes nothing.
   void write(bool of_tests, std::function<TraceSource()> const& source, std::string const& test, Instant start) const;
 
  private:
@@ -40,4 +42,4 @@ class ProfileOutputs {
   std::vector<File> files_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

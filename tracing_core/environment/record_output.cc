@@ -10,16 +10,19 @@
 #include <utility>
 
 #include "tracing_core/environment/file_names.h"
+#include "tracing_core/record/decode/recording_files.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-RecordingFile open_recording(EnvOptions const& options, Output& output, std::string_view test) {
+NewRecording open_recording(EnvOptions const& options, Output& output, std::string_view test) {
   if (options.record.empty() || options.record == "off") return {};
   std::string path = options.record;
   FileName const name = is_folder(path) ? FileName::formed : name_kind(path);
-  if (is_folder(path)) path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(".rec");
+  if (is_folder(path))
+    path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(kRecordingSuffix);
   std::error_code error;
-  path = filled_in(std::filesystem::absolute(path, error).string(), test.empty() ? program_invocation_short_name : test);
+  path =
+      filled_in(std::filesystem::absolute(path, error).string(), test.empty() ? program_invocation_short_name : test);
   auto const [own, descriptor] = create_unique_file(path, name, O_RDWR, error);
   std::unique_ptr<Region> region;
   if (!error) region = Region::make_file(descriptor, own, options.record_limit, error);
@@ -31,8 +34,8 @@ RecordingFile open_recording(EnvOptions const& options, Output& output, std::str
   return {std::move(region), own};
 }
 
-RecordingFile open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
-                                     std::string& error) {
+NewRecording open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
+                                    std::string& error) {
   std::error_code code;
   std::filesystem::create_directories(folder, code);
   std::string path = std::filesystem::absolute(folder, code).string() + "/" + name;
@@ -46,4 +49,4 @@ RecordingFile open_default_recording(std::string const& folder, std::string cons
   return {std::move(region), path};
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

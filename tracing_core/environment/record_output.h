@@ -1,4 +1,4 @@
-// The file of TRACE_RECORD.
+// Makes the file of TRACE_RECORD.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/output.h"
-#include "tracing_core/record/region.h"
+#include "tracing_core/record/ring/region.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-struct RecordingFile {
-  std::unique_ptr<Region> region;  ///< null if there is none
+struct NewRecording {
+  std::unique_ptr<Region> region;  ///< null without a recording
   std::string path{};
 };
 
-/// Makes the file that `options.record` names, one for the process, in which `%t` is `test` or, if that is empty, the program. If
-/// it cannot be made, that is reported to `output`.
-RecordingFile open_recording(EnvOptions const& options, Output& output, std::string_view test = {});
-/// Makes `<folder>/<name>`, and the folder. A file of that name is replaced, unless its process still runs: then the
-/// name gets the number of this process. `error` says why there is no file.
-RecordingFile open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
-                                     std::string& error);
+/// Makes the one file of the process, with the path that `options.record` names. `%t` in the path is `test` or, if that
+/// is empty, the program. Reports to `output` if the file cannot be made.
+NewRecording open_recording(EnvOptions const& options, Output& output, std::string_view test = {});
+/// Makes `<folder>/<name>`, and the folder. Replaces a file of that name, unless its process still runs; then the new
+/// name contains the number of this process. If no file can be made, sets `error` to the reason.
+NewRecording open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
+                                    std::string& error);
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

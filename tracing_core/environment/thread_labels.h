@@ -9,7 +9,7 @@
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/format/event_format.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 /// Appends `worker-1`, or `thread 3` if the thread has no name. Async-signal-safe if `out` need not grow.
 void append_thread_name(TextBuffer& out, Track const& track) noexcept;
@@ -20,15 +20,15 @@ void append_thread_label(TextBuffer& out, Track const& track) noexcept;
 /// Adds members to the JSON object on the line that ends a text.
 class JsonMembers {
  public:
-  /// Opens the object. `is_open()` is false if there is none, as when memory ran out.
+  /// Opens the object. is_open() is false if the text does not end with an object, as when memory ran out.
   explicit JsonMembers(TextBuffer& out) noexcept;
   JsonMembers(JsonMembers const&) = delete;
   JsonMembers& operator=(JsonMembers const&) = delete;
-  /// Closes it.
+  /// Closes the object.
   ~JsonMembers();
 
   bool is_open() const noexcept { return is_open_; }
-  /// `name` needs no escapes. Returns where its value is appended.
+  /// `name` needs no escapes. Returns the buffer to which the value must be appended.
   TextBuffer& add(std::string_view name) noexcept;
   void add_thread(Track const& track) noexcept;
 
@@ -37,8 +37,8 @@ class JsonMembers {
   bool const is_open_;
 };
 
-/// Wraps another format. In text, a label precedes lines of threads other than the one that made this, or all lines, as
-/// `labels` says. JSON objects end with the member "thread" unless labels are off.
+/// Wraps another format. In text, a label precedes all lines, or the lines of all threads but the one on which this
+/// object was made, as `labels` says. JSON objects end with the member "thread" unless labels are off.
 class ThreadLabelFormat final : public EventFormat {
  public:
   ThreadLabelFormat(std::shared_ptr<EventFormat const> format, bool is_json, ThreadLabels labels) noexcept;
@@ -54,4 +54,4 @@ class ThreadLabelFormat final : public EventFormat {
   std::uint64_t const own_number_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

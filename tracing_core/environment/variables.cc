@@ -7,8 +7,9 @@
 #include <charconv>
 
 #include "tracing_core/filter/nearest.h"
+#include "tracing_core/internal/short_text.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 bool is_control_character(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -42,7 +43,7 @@ std::vector<std::string_view> words_of(std::string_view values) {
   return words;
 }
 
-void VariableInput::reject(std::string_view piece, std::string_view what) const {
+void VariableInput::reject(std::string_view piece, std::string_view what, std::string_view hint) const {
   reports.append("testlog: ").append(variable.name).append("=").append(printable(value)).append(": ").append(what);
   if (piece != value) reports.append(" \"").append(printable(piece)).append("\"");
   auto const words = words_of(variable.values);
@@ -50,7 +51,11 @@ void VariableInput::reject(std::string_view piece, std::string_view what) const 
   std::erase(expected, '`');
   reports.append(variable.values[0] == '`' ? "; expected one of " : "; expected ").append(expected);
   std::string_view const meant = nearest(piece, words);
-  if (!meant.empty()) reports.append(" (did you mean ").append(meant).append("?)");
+  if (!meant.empty()) {
+    reports.append(" (did you mean ").append(meant).append("?)");
+  } else if (!hint.empty()) {
+    reports.append("; ").append(hint);
+  }
   reports += '\n';
 }
 
@@ -61,15 +66,21 @@ std::optional<std::uint64_t> VariableInput::read_size() const {
   std::string_view const unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   unsigned const shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
   bool const is_unit = unit.empty() || shift != 0;
-  if (error == std::errc() && is_unit && number != 0 && number <= (std::uint64_t{1} << 40 >> shift)) return number << shift;
+  if (error == std::errc() && is_unit && number != 0 && number <= (std::uint64_t{1} << 40 >> shift))
+    return number << shift;
   reject(value, "not a valid size");
   return std::nullopt;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+std::optional<std::uint64_t> VariableInput::read_seconds() const {
+  constexpr double kMax = 1e9;
+  double seconds = 0;
+  char const* const last = value.data() + value.size();
+  auto const [end, error] = std::from_chars(value.data(), last, seconds, std::chars_format::fixed);
+  bool const is_number = error == std::errc() && end == last && seconds >= 0 && seconds <= kMax;
+  if (is_number || value == "off") return static_cast<std::uint64_t>(seconds * 1e9);
+  reject(value, "not a valid time");
+  return std::nullopt;
 }
 
 void read_variables(std::initializer_list<VariableTable> tables, char const* (*get)(char const* name),
@@ -80,9 +91,12 @@ void read_variables(std::initializer_list<VariableTable> tables, char const* (*g
   constexpr std::string_view kProfile = "TRACE_PROFILE";
   if (is_set(get("CI"))) options.profile = "ci";
   set(*find(tables, kProfile), get(kProfile.data()));
+  char const* const forced = get("CLICOLOR_FORCE");
+  bool const is_forced = forced != nullptr && forces_color(forced);
   for (VariableTable const& table : tables) {
     for (ProfileSetting const& setting : table.profile_settings) {
-      if (options.profile == setting.profile) set(*find(tables, setting.variable), setting.value);
+      bool const is_overruled = is_forced && setting.variable == std::string_view("TRACE_COLOR");
+      if (options.profile == setting.profile && !is_overruled) set(*find(tables, setting.variable), setting.value);
     }
   }
   options.filter_is_set = false;  // the filter of a profile yields to the .default_filter of a test
@@ -108,7 +122,7 @@ void report_misspelt_variables(std::initializer_list<VariableTable> tables, char
   for (; *environment != nullptr; ++environment) {
     std::string_view const entry = *environment;
     std::size_t const end = entry.find('=');
-    if (!entry.starts_with(kPrefix) || end >= entry.size() - 1) continue;  // an empty one counts as unset
+    if (!entry.starts_with(kPrefix) || end >= entry.size() - 1) continue;  // an empty variable counts as unset
     std::string_view const name = entry.substr(kPrefix.size(), end - kPrefix.size());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string_view const meant = nearest(name, known);
@@ -126,10 +140,13 @@ void report_ignored_variables(std::initializer_list<VariableTable> tables, char 
   for (; *environment != nullptr; ++environment) {
     std::string_view const name = std::string_view(*environment).substr(0, std::string_view(*environment).find('='));
     if (find(tables, name) == nullptr || !name.starts_with("TRACE_")) continue;
-    reports.append("testlog: ").append(name).append(" and other variables are ignored: the program has rights that its user lacks "
-                                                    "(set-user-ID, set-group-ID or capabilities)\n");
+    reports.append("testlog: ")
+        .append(name)
+        .append(
+            " and other variables are ignored: the program has rights that its user lacks "
+            "(set-user-ID, set-group-ID or capabilities)\n");
     return;
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

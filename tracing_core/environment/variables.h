@@ -1,4 +1,4 @@
-// How tables of variables are read from the environment.
+// Reads tables of variables from the environment.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 #include "tracing_core/environment/env_options.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// A value that is being read, and where to report that it is wrong.
+/// The value that is being read, and the text to which a report about it is appended.
 struct VariableInput;
 
 /// A row of a table of variables. The texts are Markdown.
 struct Variable {
   char const* name;
-  char const* values;  ///< the words it takes, each in backticks, or a description
+  char const* values;  ///< the words that it takes, each in backticks, or a description
   char const* default_value;
   char const* help;
   void (*parse)(EnvOptions& options, VariableInput const& input);
@@ -42,22 +42,24 @@ struct VariableTable {
 /// The variables that every program reads, in the order of variables.inc.
 VariableTable common_variables() noexcept;
 
-/// Reads all variables by `get`, which returns null for one that is not set, into `options`, which has the defaults. An
-/// empty variable, and one with a bad value, counts as unset. Appends a line about each bad value to `reports`:
+/// Reads all variables into `options`, which has the defaults. `get` returns the value of a variable, or null if the
+/// variable is not set. A variable that is empty or has a bad value counts as unset. Appends a line about each bad
+/// value to `reports`:
 /// `testlog: TRACE_FORMAT=ful: unknown value; expected one of full, compact, pretty, json (did you mean full?)`
 void read_variables(std::initializer_list<VariableTable> tables, char const* (*get)(char const* name),
                     EnvOptions& options, std::string& reports);
 
-/// Appends a line about each variable in `environment`, which is like environ, that begins with TRACE_, is in no table,
-/// but nearly has the name of one that is: `testlog: TRACE_FITLER: unknown variable; did you mean TRACE_FILTER?` Others
-/// may belong to other programs.
+/// Appends a line about each misspelt variable in `environment`, which has the form of environ: `testlog: TRACE_FITLER:
+/// unknown variable; did you mean TRACE_FILTER?` A variable is misspelt if its name begins with TRACE_, is in no table,
+/// and is nearly the name of a variable in a table. Other variables may belong to other programs.
 void report_misspelt_variables(std::initializer_list<VariableTable> tables, char const* const* environment,
                                std::string& reports);
 
-/// A variable of the environment; null if it is not set. None is in a process that has rights which the user who started it
-/// lacks, by set-user-ID, set-group-ID or the capabilities of its file: TRACE_OUTPUT would let them write to any file.
+/// Returns a variable of the environment, or null if it is not set. In a process that has more rights than the user who
+/// started it (set-user-ID, set-group-ID or capabilities of its file), no variable counts as set: TRACE_OUTPUT would
+/// let the user write to any file.
 char const* environment_variable(char const* name) noexcept;
-/// Appends a line to `reports` if that is why variables of the tables in `environment` are ignored.
+/// Appends a line to `reports` if variables of the tables in `environment` are ignored because of such rights.
 void report_ignored_variables(std::initializer_list<VariableTable> tables, char const* const* environment,
                               std::string& reports);
 
@@ -68,16 +70,18 @@ struct VariableInput {
   std::string_view value;
   std::string& reports;
 
-  /// Reports that `piece` of the value is wrong.
-  void reject(std::string_view piece, std::string_view what = "unknown value") const;
-  /// The value as a number of bytes, which K, M or G may follow, at most 1 TiB. None, and reported, if it is no such number.
+  /// Reports that `piece` of the value is wrong. If `piece` is nearly a word that the variable takes, the report
+  /// suggests the word; otherwise it ends with `hint`.
+  void reject(std::string_view piece, std::string_view what = "unknown value", std::string_view hint = {}) const;
+  /// Returns the value as a number of bytes, which K, M or G may follow, from 1 byte to 1 TiB. Reports any other value
+  /// and returns nothing.
   std::optional<std::uint64_t> read_size() const;
+  /// Returns the value, seconds such as 2.5 up to 1e9, in nanoseconds; 0 for `off`. Reports any other value and returns
+  /// nothing.
+  std::optional<std::uint64_t> read_seconds() const;
 };
 
-/// Without white space around it.
-std::string_view trimmed(std::string_view text) noexcept;
-
-/// `a` and `b` of "`a`, `b`".
+/// Returns the words in backticks: `a` and `b` of "`a`, `b`".
 std::vector<std::string_view> words_of(std::string_view values);
 
 template <class M>
@@ -87,7 +91,7 @@ struct MemberOf<T Class::*> {
   using Owner = Class;
 };
 
-/// The member of the options, which may be a class derived from EnvOptions.
+/// Returns the member of the options, which may be an object of a class derived from EnvOptions.
 template <auto kMember>
 auto& member_of(EnvOptions& options) noexcept {
   return static_cast<typename MemberOf<decltype(kMember)>::Owner&>(options).*kMember;
@@ -98,8 +102,8 @@ void parse_text(EnvOptions& options, VariableInput const& input) {
   member_of<kMember>(options) = input.value;
 }
 
-/// One of the variable's words. If the member is an enumeration, its enumerators have the order of the words; if it is a
-/// bool, the first word is true.
+/// Parses a word that the variable takes. If the member is an enumeration, its enumerators have the order of the words;
+/// if it is a bool, the first word is true.
 template <auto kMember>
 void parse_choice(EnvOptions& options, VariableInput const& input) {
   auto& out = member_of<kMember>(options);
@@ -116,4 +120,4 @@ void parse_choice(EnvOptions& options, VariableInput const& input) {
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

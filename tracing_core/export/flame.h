@@ -11,30 +11,36 @@
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/export/writer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// What a FlameLayer writes.
+/// Options of flame_layer().
 struct FlameOptions {
-  /// Also write a thread's time in no span: `ThreadId(1)-main 120`.
+  /// Also write a thread's time outside of spans: `ThreadId(1)-main 120`.
   bool empty_samples = true;
-  /// `all-threads` instead of a root for each thread.
+  /// Write `all-threads` instead of a root for each thread.
   bool threads_collapsed = false;
-  /// `kernels::compile` instead of `compile`: with the span's namespace and class, or the target that replaces them.
+  /// Write `kernels::compile` instead of `compile`: with the span's namespace and class, or the target that replaces
+  /// them.
   bool module_path = true;
-  /// `compile:src/kernels.cc:12` instead of `compile`.
+  /// Write `compile:src/kernels.cc:12` instead of `compile`.
   bool file_and_line = false;
-  /// Exactly as the crate tracing-flame: a `;` in a name stays, so it makes two frames of one; bytes that are not UTF-8
-  /// stay too. Line ends are replaced all the same. Each line is written at once, so lines of different threads are in
-  /// the order of time.
+  /// Write exactly what the crate tracing-flame writes: a `;` in a name stays, which makes two frames of one, and bytes
+  /// that are not UTF-8 stay, too. Line ends are replaced even then. Each line is written at once, so lines of
+  /// different threads are in the order of time.
   bool as_tracing_flame = false;
-  /// How many spans of a stack become frames, from the outside in. The time in deeper ones is that of a last frame
-  /// `...`. A recursion of depth n writes 2n lines of up to n frames, so without a limit it may fill a disk. Without
-  /// effect if `as_tracing_flame`.
+  /// The maximum number of spans of a stack that become frames, from the outside in. The time in deeper spans is given
+  /// to a last frame `...`. A recursion of depth n writes 2n lines of up to n frames, so without a limit it may fill a
+  /// disk. Has no effect if `as_tracing_flame`.
   std::size_t max_frames = 1000;
-  /// The lines of each thread that wait to be written together, in bytes. More takes memory and may be lost when a
-  /// signal ends the process; 0 writes each line at once, which costs ten times as much as everything else.
+  /// Size of each thread's buffer for lines, in bytes. A full buffer is written at once. A larger buffer takes more
+  /// memory, and more lines may be lost when a signal ends the process. 0 writes each line at once, which costs ten
+  /// times as much as everything else.
   std::size_t buffered_bytes = 64 * 1024;
-  /// The descriptor on which the first failed write to a path is reported; negative: nowhere.
+  /// On: append to a file that exists, so that several processes or runs make one graph. Off: a new file replaces it,
+  /// as with tracing-flame. Has no effect on writers.
+  bool append = false;
+  /// Descriptor for error reports: a path that cannot be opened, and the first failed write to the file. A negative
+  /// number turns the reports off.
   int error_fd = 2;
 };
 
@@ -52,20 +58,20 @@ class [[nodiscard]] FlameGuard {
   FlameGuard(FlameGuard&&) noexcept = default;
   FlameGuard& operator=(FlameGuard&&) noexcept = default;
 
-  /// Returns when all earlier lines have been passed to the writer, and that is flushed. Thread-safe.
+  /// Passes all waiting lines to the writer and flushes it. Thread-safe.
   void flush() noexcept;
-  /// The number of lines that are missing because memory ran out or, in a file that was opened by its path, because a
-  /// write failed. Thread-safe.
+  /// Returns the number of lines that are missing because memory ran out or, in a file that was opened by its path,
+  /// because a write failed. Thread-safe.
   std::uint64_t dropped_lines() const noexcept;
 
  private:
   std::shared_ptr<internal::FoldedLines> lines_;  // its deleter writes the waiting lines
 };
 
-/// Writes a line whenever a thread enters or leaves a span: the spans it was in until then, from the outside in, and
-/// for how many nanoseconds: `ThreadId(1)-main;kernels::launch;kernels::compile 7130`. Time counts from the thread's
-/// last line, at first from the creation of the layer. A span is listed after its parent, whichever spans the thread
-/// entered in between. Events and fields are not written.
+/// Writes a line whenever a thread enters or leaves a span: the spans that the thread was in until then, from the
+/// outside in, and the nanoseconds that it spent there: `ThreadId(1)-main;kernels::launch;kernels::compile 7130`. Time
+/// counts from the thread's last line, at first from the creation of the layer. A span is listed after its parent,
+/// whichever spans the thread entered in between. Events and fields are not written.
 ///
 /// Names keep their blanks. In names `;` becomes `:`, line ends and NUL become blanks, and bytes that are not UTF-8
 /// become U+FFFD. A block of lines is one write(2), so several threads, processes and runs may write to one file, and
@@ -89,17 +95,21 @@ class FlameLayer final : public Layer {
   std::shared_ptr<internal::FoldedLines> const lines_;
 };
 
-/// A layer that writes folded stacks to any writer, in blocks of complete lines of level info and target
-/// `tracing::flame`, and its guard. The writer is called for one block at a time while threads that want to write wait,
-/// so it must not wait for them. A null writer gives a null layer, which a RegistryBuilder ignores.
+/// Makes a layer that writes folded stacks to any writer, and its guard. The writer gets blocks of complete lines, with
+/// the level info and the target `tracing::flame`. It is called for one block at a time, and other threads that have
+/// lines to write wait meanwhile, so it must not wait for them. A null writer gives a null layer, which a
+/// RegistryBuilder ignores.
 ///
-///     auto [layer, guard] = tracing::flame_layer("run.folded", error);
+///     auto [layer, guard] = tracing::flame_layer("run.folded");
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(layer)).build());
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer, FlameOptions const& options = {});
-/// The same to a file, which is created if it does not exist and otherwise appended to; an incomplete last line is
-/// ended. If the file cannot be opened, sets `error` and returns a null layer. Reports the first failed write on
-/// standard error.
+/// Makes a layer that writes folded stacks to a file, and its guard. A file that has this name is replaced or, with
+/// FlameOptions::append, appended to; if its last line is incomplete, that line is ended first. A pipe or device is
+/// written to. If the file cannot be opened, reports its path and the reason on `error_fd` and returns a null layer.
+std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path,
+                                                               FlameOptions const& options = {});
+/// Overload that sets `error`, too.
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,
                                                                FlameOptions const& options = {});
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// LineSink: a spdlog sink that takes complete lines as they are; make_sink(): one that calls a function.
+// LineSink: a spdlog sink that takes complete lines as they are; make_sink(): makes a LineSink that calls a function.
 #pragma once
 
 #include <spdlog/sinks/sink.h>
@@ -9,11 +9,11 @@
 
 #include "tracing_core/model/level.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// A spdlog sink that takes text as it is: complete lines, including colours and line ends. Thread-safe without an
-/// outer lock. A spdlog logger may use it too: its messages are formatted if a formatter was set, and otherwise get a
-/// line end.
+/// Takes text as it is, unlike other sinks of spdlog: complete lines, including colours and line ends. Thread-safe
+/// without an outer lock. A spdlog logger may use it, too: the logger's messages are formatted if a formatter was set,
+/// and otherwise get a line end.
 class LineSink : public spdlog::sinks::sink {
  public:
   LineSink();
@@ -22,7 +22,7 @@ class LineSink : public spdlog::sinks::sink {
   /// Writes one line, or several lines that belong together. Thread-safe.
   virtual void write(Level level, std::string_view text) noexcept = 0;
 
-  /// Whether lines of this level pass set_level().
+  /// Returns true if set_level() lets lines of this level pass.
   bool takes(Level level) const noexcept;
 
   void log(spdlog::details::log_msg const& message) final;
@@ -35,7 +35,8 @@ class LineSink : public spdlog::sinks::sink {
   std::unique_ptr<Formatting> const formatting_;
 };
 
-/// A sink that calls `write`, a `void(Level level, std::string_view text)` that is thread-safe and does not throw.
+/// Makes a sink that calls `write`, a `void(Level level, std::string_view text)` that is thread-safe and does not
+/// throw.
 template <class F>
 std::shared_ptr<LineSink> make_sink(F write) {
   class Calling final : public LineSink {
@@ -49,11 +50,11 @@ std::shared_ptr<LineSink> make_sink(F write) {
   return std::make_shared<Calling>(std::move(write));
 }
 
-/// The level in spdlog's terms.
+/// Returns the level in spdlog's terms.
 constexpr spdlog::level::level_enum to_spdlog(Level level) noexcept {
   return static_cast<spdlog::level::level_enum>(static_cast<int>(Level::trace) - static_cast<int>(level));
 }
-/// The level in our terms; spdlog's critical is an error.
+/// Returns spdlog's level in our terms; spdlog's critical becomes an error.
 constexpr Level from_spdlog(spdlog::level::level_enum level) noexcept {
   return level >= spdlog::level::err ? Level::error
                                      : static_cast<Level>(static_cast<int>(Level::trace) - static_cast<int>(level));
@@ -63,4 +64,4 @@ inline bool LineSink::takes(Level level) const noexcept {
   return to_spdlog(level) >= level_.load(std::memory_order_relaxed);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

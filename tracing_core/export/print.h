@@ -9,11 +9,11 @@
 #include "tracing_core/export/writer.h"
 #include "tracing_core/format/event_format.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 class LineSink;
 
-/// The steps of a span that are printed as events of the span's level and target.
+/// Selects the steps of a span to print, as events of the span's level and target.
 enum class SpanEvents : std::uint8_t {
   none = 0,
   new_span = 1,
@@ -30,13 +30,13 @@ constexpr bool has(SpanEvents set, SpanEvents one) noexcept {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
 }
 
-/// What a PrintLayer prints, and where.
+/// Options of print_layer().
 struct PrintOptions {
   FormatOptions format{};
-  std::shared_ptr<EventFormat const> event_format{};  ///< replaces the one that `format` selects; null: that one
+  std::shared_ptr<EventFormat const> event_format{};  ///< replaces the format that `format` selects, unless null
   SpanEvents span_events = SpanEvents::none;
-  /// Shorter durations are not printed: the end of a span that was open for less, if its line has the duration, and
-  /// perf events with a shorter `duration_us`. Perf spans have a threshold in PerfOptions.
+  /// Shorter durations are not printed: neither the end of a span that was open for less time, if its line shows the
+  /// duration, nor a perf event with a shorter `duration_us`. Perf spans have a threshold in PerfOptions.
   std::chrono::nanoseconds threshold{0};
   WriterPtr writer{};  ///< null: a duplicate of stderr, made by the constructor
 };
@@ -62,7 +62,7 @@ class PrintLayer final : public Layer {
 
   std::shared_ptr<EventFormat const> const format_;
   WriterPtr const writer_;
-  LineSink* const line_sink_;  // the only sink, if that is one of ours, else null
+  LineSink* const line_sink_;  // the only sink if it is a LineSink; otherwise null
   SpanEvents const span_events_;
   std::uint64_t const threshold_ns_;
   bool const prints_time_;
@@ -73,4 +73,4 @@ class PrintLayer final : public Layer {
 /// Makes a PrintLayer: RegistryBuilder().with(print_layer({.format = {.kind = FormatKind::json}})).
 std::unique_ptr<PrintLayer> print_layer(PrintOptions options = {});
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

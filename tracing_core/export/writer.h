@@ -11,9 +11,9 @@
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/metadata.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// One line, or several that belong together, on the way to sinks. Valid during the call.
+/// A line, or several lines that belong together, on the way to sinks. Valid during the call.
 struct Line {
   Metadata const& metadata;  ///< of the event or span
   std::string_view text;     ///< including colours and line ends
@@ -28,20 +28,22 @@ class Writer {
   Writer& operator=(Writer const&) = delete;
   virtual ~Writer() = default;
 
-  /// Whether any sink receives lines of `metadata`; called before a line is made.
+  /// Returns true if any sink receives lines of `metadata`. Called before a line is made.
   virtual bool wants(Metadata const& metadata) const noexcept { return (void)metadata, true; }
   /// Passes a line to its sinks; ignores lines that it does not want.
   virtual void write(Line const& line) noexcept = 0;
   virtual void flush() noexcept {}
-  /// The sink that receives every line; null if it depends on the line. Lets the print layer call the sink directly.
+  /// Returns the sink that receives every line, or null if the sink depends on the line. Lets the print layer call the
+  /// sink directly.
   virtual spdlog::sinks::sink* only_sink() const noexcept { return nullptr; }
 };
 
 using WriterPtr = std::shared_ptr<Writer>;
 using SinkPtr = std::shared_ptr<spdlog::sinks::sink>;
 
-/// Passes every line to one sink, ours or spdlog's. A sink of spdlog gets the text without its last line end, as it
-/// adds its own; set its pattern to "%v" to print nothing else. Exceptions are caught and counted.
+/// Passes every line to one sink, a LineSink or a sink of spdlog. A sink of spdlog gets the text without its last line
+/// end, since it adds a line end itself; set its pattern to "%v" to print nothing else. Exceptions are caught and
+/// counted.
 WriterPtr to_sink(SinkPtr sink);
 /// Passes lines of `level` or more severe: `with_max_level(w, Level::warn)` passes warnings and errors.
 WriterPtr with_max_level(WriterPtr writer, Level level);
@@ -54,11 +56,12 @@ WriterPtr or_else(WriterPtr first, WriterPtr second);
 
 /// Passes lines for which `passes` returns true; it must be thread-safe and not throw.
 WriterPtr with_filter(WriterPtr writer, std::function<bool(Metadata const& metadata)> passes);
-/// Passes each line to the sink that `choose` returns for it; null: to none, or to the second writer of or_else().
-/// `choose` must be thread-safe and not throw, and is called twice for each line. The owner of the sinks flushes them.
+/// Passes each line to the sink that `choose` returns for it. A line for which it returns null is dropped or, as the
+/// first writer of or_else(), left to the second. `choose` must be thread-safe and not throw, and is called twice for
+/// each line. The owner of the sinks flushes them.
 WriterPtr make_writer(std::function<SinkPtr(Metadata const& metadata)> choose);
 
-/// How many calls of spdlog sinks have thrown so far.
+/// Returns how many calls of spdlog sinks have thrown so far.
 std::uint64_t failed_sink_calls() noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -7,14 +7,14 @@
 
 #include "tracing_core/filter/forwarding_filter.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 using Filters = std::vector<std::unique_ptr<Filter>>;
 
-// Several filters as one. Lets a record pass if all of them do or, if not `kAll`, if at least one does. If one of them
-// follows spans, its state is the state of this filter; if several do, the state is the address of an array of their
-// states.
+// Combines several filters. Lets a record pass if all of them do or, without `kAll`, if at least one does. If one of
+// the filters follows spans, its state is the state of this filter; if several do, the state is the address of an array
+// of their states.
 template <bool kAll>
 class Combined final : public Filter {
  public:
@@ -31,7 +31,7 @@ class Combined final : public Filter {
   bool enabled(Metadata const& metadata) noexcept override {
     return decide([&](Filter& f) { return f.enabled(metadata); });
   }
-  // If not `kAll`, ignores the decision of a filter that rejects the metadata.
+  // Without `kAll`, ignores the decision of a filter that rejects the metadata.
   bool event_enabled(Event const& event) noexcept override {
     return decide([&](Filter& f) { return f.event_enabled(event) && (kAll || f.enabled(event.metadata())); });
   }
@@ -67,14 +67,14 @@ class Combined final : public Filter {
   }
 
  private:
-  // The least of the answers or, if not `kAll`, the greatest.
+  // Returns the least of the answers or, without `kAll`, the greatest.
   template <class Answer, class F>
   Answer combine(Answer least, Answer greatest, F&& f) const noexcept {
     Answer answer = kAll ? greatest : least;
     for (auto const& filter : filters_) answer = kAll ? std::min(answer, f(*filter)) : std::max(answer, f(*filter));
     return answer;
   }
-  // The same for yes and no: asks no more filters than necessary.
+  // Combines yes-or-no answers. Stops at the first filter that decides.
   template <class F>
   bool decide(F&& f) const noexcept {
     auto const decisive = [&f](auto const& filter) { return f(*filter) != kAll; };
@@ -94,7 +94,7 @@ class Combined final : public Filter {
   bool wants_events_ = false;
 };
 
-// Inverts the answers about metadata. Ignores those about the values of events.
+// Inverts the answers about metadata. Ignores the answers about the values of events.
 class NoneOf final : public ForwardingFilter {
  public:
   using ForwardingFilter::ForwardingFilter;
@@ -121,13 +121,13 @@ std::unique_ptr<Filter> filter_none(std::unique_ptr<Filter> filter) {
   return std::make_unique<NoneOf>(std::move(filter));
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 std::unique_ptr<Filter> to_filter(std::shared_ptr<Filter> filter) {
   return filter == nullptr ? to_filter(std::unique_ptr<Filter>())
                            : std::make_unique<ForwardingFilter>(std::move(filter));
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

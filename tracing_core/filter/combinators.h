@@ -10,9 +10,10 @@
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/filter/predicate.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Converts a movable filter, a level, or an optional or smart pointer to a filter. An empty one lets everything pass.
+/// Converts a movable filter, a level, or an optional or smart pointer to a filter. An empty pointer or optional
+/// becomes a filter that lets everything pass.
 inline std::unique_ptr<Filter> to_filter(std::unique_ptr<Filter> filter) {
   return filter != nullptr ? std::move(filter) : level_filter(internal::max_level_trace);
 }
@@ -25,7 +26,7 @@ template <std::derived_from<Filter> F>
 std::unique_ptr<Filter> to_filter(std::unique_ptr<F> filter) {
   return to_filter(std::unique_ptr<Filter>(std::move(filter)));
 }
-/// A filter that is shared with others.
+/// Makes a filter that is shared with others.
 std::unique_ptr<Filter> to_filter(std::shared_ptr<Filter> filter);
 template <class F>
 std::unique_ptr<Filter> to_filter(std::optional<F> filter) {
@@ -48,7 +49,7 @@ std::vector<std::unique_ptr<Filter>> to_filters(F&&... filters) {
 
 }  // namespace internal
 
-/// Lets a record pass if all of the filters do. Takes anything that to_filter() takes.
+/// Lets a record pass if all of the filters do. Takes all types that to_filter() takes.
 template <class... F>
 std::unique_ptr<Filter> filter_all(F&&... filters) {
   return internal::filter_all(internal::to_filters(std::forward<F>(filters)...));
@@ -66,4 +67,4 @@ std::unique_ptr<Filter> filter_none(F&&... filters) {
   return internal::filter_none(internal::filter_any(internal::to_filters(std::forward<F>(filters)...)));
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -9,8 +9,7 @@
 #include "tracing_core/filter/filter_test_support.h"
 #include "tracing_core/filter/targets.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 auto is_span() {
   return filter_fn([](Metadata const& metadata) { return metadata.is_span(); });
@@ -124,5 +123,4 @@ TEST(Combinators, OneFilterMayDecideByTheValuesOfEvents) {
   EXPECT_FALSE(filter_all(LevelFilter::info)->wants_events());
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -1,38 +1,45 @@
-// The grammar, which is that of Rust's tracing-subscriber:
+// Parses directives. The grammar is the same as in Rust's tracing-subscriber:
 //
 //     directive = level | target | target "=" level
 //               | [target] "[" [span] ["{" field ["=" value] {"," field ["=" value]} "}"] "]" ["=" level]
 //
-// A single word is a level if it is the name of one, otherwise a target. A missing or empty level means trace.
+// A single word is a level if it is the name of a level, otherwise a target. A missing or empty level means trace.
 #include "tracing_core/filter/directive.h"
+
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "tracing_core/filter/directive_scan.h"
 #include "tracing_core/filter/nearest.h"
-#include "tracing_core/filter/pattern_budget.h"
-#include "tracing_core/internal/alphanumeric.h"
+#include "tracing_core/filter/pattern/pattern_budget.h"
+#include "tracing_core/internal/never_destroyed.h"
 #include "tracing_core/internal/utf8.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 constexpr std::string_view kInvalid = "invalid filter directive";
 constexpr std::string_view kInvalidField = "invalid field filter: ";
 
-bool begins_target(std::string_view text) noexcept {
-  char const c = text.front();
-  if (c == '-' || c == ':' || c == '_') return true;
-  auto const first = internal::decode_utf8(text);
-  return first.valid && internal::is_alphanumeric(first.value);
+bool begins_target(std::string_view text) {
+  auto const c = static_cast<unsigned char>(text.front());
+  if (c < 0x80) {
+    return c == '-' || c == ':' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+  }
+  // RE2 knows Unicode. The pattern is compiled only if a target begins with such a character.
+  static internal::NeverDestroyed<RE2> letter_or_number(R"([\pL\pN])", RE2::Quiet);
+  re2::StringPiece const first(text.data(), internal::decode_utf8(text).size);
+  return RE2::FullMatch(first, *letter_or_number);
 }
 
-// Parses text_ as one directive. Positions refer to text_.
-class Parser {
+// Parses text_ as one directive. Positions in errors refer to text_.
+class DirectiveParser {
  public:
-  Parser(std::string_view text, ValueSyntax syntax, internal::PatternBudget& budget, Directive& directive,
-         ParseError* error)
+  DirectiveParser(std::string_view text, ValueSyntax syntax, internal::PatternBudget& budget, Directive& directive,
+                  ParseError* error)
       : text_(text), syntax_(syntax), budget_(budget), directive_(directive), error_(error) {}
 
   bool run() { return text_.starts_with('[') ? span(0) : word(); }
@@ -47,7 +54,7 @@ class Parser {
   }
   std::size_t rest(std::size_t begin) const { return text_.size() - begin; }
 
-  // A directive that does not begin with a bracket.
+  // Parses a directive that does not begin with a bracket.
   bool word() {
     if (text_.empty()) return invalid(0, 0, "a directive is missing");
     if (text_.front() == '=')
@@ -55,15 +62,15 @@ class Parser {
     if (!begins_target(text_)) {
       return invalid(0, internal::decode_utf8(text_).size, "expected a target, a level or \"[\"");
     }
-    std::size_t end = 0;  // a plain loop: words are short
+    std::size_t end = 0;  // uses a plain loop, since words are short
     while (end < text_.size() && text_[end] != '=' && text_[end] != '[' && text_[end] != ',') ++end;
     if (end == text_.size() || text_[end] == ',') return lone_word(end);
     directive_.target = text_.substr(0, end);
     return text_[end] == '=' ? level(end + 1) : span(end);
   }
 
-  // A level or a target. A comma occurs only if a single directive is parsed. The reference accepts it as the last
-  // character, as part of the word.
+  // Parses a level or a target. The text has a comma only if a single directive is parsed. The reference accepts a
+  // comma as the last character and takes it as part of the word.
   bool lone_word(std::size_t comma) {
     if (comma < text_.size() && comma + 1 != text_.size()) {
       return invalid(comma, rest(comma), "one directive was expected, not a list");
@@ -76,7 +83,7 @@ class Parser {
     return true;
   }
 
-  // `[...]` at `open`, and the rest of the directive.
+  // Parses `[...]` at `open`, and the rest of the directive.
   bool span(std::size_t open) {
     std::size_t const end = text_.find_first_of("]{", open + 1);
     if (end == text_.npos) return invalid(open, rest(open), "the \"[\" is never closed by \"]\"");
@@ -115,7 +122,7 @@ class Parser {
     return true;
   }
 
-  // A level that contains a comma, which occurs only if a single directive is parsed.
+  // Fails with an error about a level that contains a comma, which occurs only if a single directive is parsed.
   bool list_instead(std::size_t begin, std::string_view text, std::string_view error) {
     std::size_t const comma = text.find(',');
     if (parse_level_filter(text.substr(0, comma))) {
@@ -168,7 +175,7 @@ std::optional<Directive> Directive::parse(std::string_view text, ParseError* err
   internal::Slice const slice = internal::trim(text, {0, text.size()});
   std::optional<Directive> directive(std::in_place);
   internal::PatternBudget budget(text);
-  if (!Parser(text.substr(slice.begin, slice.size), syntax, budget, *directive, error).run()) {
+  if (!DirectiveParser(text.substr(slice.begin, slice.size), syntax, budget, *directive, error).run()) {
     if (error != nullptr) error->position += slice.begin;
     directive.reset();
   }
@@ -202,7 +209,7 @@ std::string Directive::to_string() const {
 
 std::weak_ordering compare_specificity(Directive const& a, Directive const& b) noexcept {
   auto const target_size = [](Directive const& d) { return d.target ? d.target->size() + 1 : 0; };
-  // The more specific directive is the lesser one, so all comparisons are reversed.
+  // The more specific directive counts as less, so all comparisons are reversed.
   if (auto const order = target_size(b) <=> target_size(a); order != 0) return order;
   if (auto const order = b.span.has_value() <=> a.span.has_value(); order != 0) return order;
   if (auto const order = b.fields.size() <=> a.fields.size(); order != 0) return order;
@@ -223,7 +230,7 @@ ParsedDirectives parse_directives(std::string_view text, ValueSyntax syntax) {
   for (internal::Slice const slice : slices) {
     std::string_view const piece = text.substr(slice.begin, slice.size);
     Directive& directive = parsed.directives.emplace_back();
-    if (Parser(piece, syntax, budget, directive, &error).run()) continue;
+    if (DirectiveParser(piece, syntax, budget, directive, &error).run()) continue;
     error.position += slice.begin;
     parsed.errors.push_back(std::move(error));
     parsed.directives.pop_back();
@@ -231,4 +238,4 @@ ParsedDirectives parse_directives(std::string_view text, ValueSyntax syntax) {
   return parsed;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

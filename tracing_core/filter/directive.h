@@ -11,22 +11,22 @@
 #include "tracing_core/filter/value_match.h"
 #include "tracing_core/model/level.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// A field that a directive requires, and the value that it must have.
 struct FieldMatch {
   std::string name;
-  std::optional<ValueMatch> value;  ///< none: any value
+  std::optional<ValueMatch> value;  ///< any value if there is none
 
   friend std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcept;
   friend bool operator==(FieldMatch const& a, FieldMatch const& b) noexcept { return (a <=> b) == 0; }
 };
 
-/// One rule: the records that it applies to, and the most verbose level that passes.
+/// A rule of a filter: the records that it applies to, and the most verbose level that passes.
 struct Directive {
-  std::optional<std::string> target;  ///< prefix of a target; none: all
-  std::optional<std::string> span;    ///< name of a span; none: all
-  std::vector<FieldMatch> fields;     ///< all of these are required
+  std::optional<std::string> target;  ///< prefix of targets; all targets if there is none
+  std::optional<std::string> span;    ///< name of a span; all spans if there is none
+  std::vector<FieldMatch> fields;     ///< fields that are all required
   LevelFilter level = internal::max_level_trace;
 
   /// Parses one directive, ignoring surrounding white space. If the text is invalid, returns nothing and sets `error`,
@@ -34,7 +34,7 @@ struct Directive {
   static std::optional<Directive> parse(std::string_view text, ParseError* error = nullptr,
                                         ValueSyntax syntax = ValueSyntax::text_or_regex);
 
-  /// True if it requires a field to have a certain value.
+  /// True if the directive requires a field to have a certain value.
   bool has_values() const noexcept;
   /// True if the metadata of a callsite alone decides: the directive names neither a span nor a value.
   bool is_static() const noexcept { return !span && !has_values(); }
@@ -46,9 +46,9 @@ struct Directive {
   std::string to_string() const;
 };
 
-/// Orders directives by specificity, the most specific first: by the length of the target in bytes, no target last;
-/// then by having a span; then by the number of fields; then by the names and values themselves. Directives that differ
-/// only in their level are equivalent.
+/// Orders directives by specificity, the most specific first. Compares, in this order: the length of the target in
+/// bytes, where a missing target comes last; whether there is a span; the number of fields; the names and values
+/// themselves. Directives that differ only in their level are equivalent.
 std::weak_ordering compare_specificity(Directive const& a, Directive const& b) noexcept;
 
 /// The result of parse_directives().
@@ -57,10 +57,11 @@ struct ParsedDirectives {
   std::vector<ParseError> errors;     ///< one for each invalid directive; positions refer to the entire text
 };
 
-/// Parses directives separated by commas. Ignores empty ones and surrounding white space. A comma inside `{...}` does
-/// not separate directives, and a comma inside brackets or quotes of a value does not separate fields. Throws only
-/// std::bad_alloc. Takes time linear in the text, plus the compilation of patterns: those of one text may be 4 KiB long
-/// and take 2 MiB of memory each, 8 MiB together; what exceeds that is an error.
+/// Parses directives separated by commas. Ignores empty directives and surrounding white space. A comma inside `{...}`
+/// does not separate directives, and a comma inside brackets or quotes of a value does not separate fields. Throws only
+/// std::bad_alloc. Takes time linear in the text, plus the time to compile patterns. A pattern may be 4 KiB long and
+/// take 2 MiB of memory, and all patterns of a text together may take 8 MiB; a pattern that exceeds a limit is an
+/// error.
 ParsedDirectives parse_directives(std::string_view text, ValueSyntax syntax = ValueSyntax::text_or_regex);
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 bool precedes(Directive const& a, Directive const& b) noexcept { return compare_specificity(a, b) < 0; }
@@ -13,10 +13,10 @@ std::string_view target_of(Directive const& directive) noexcept {
   return directive.target ? std::string_view(*directive.target) : std::string_view();
 }
 
-// A directive to be sorted: small, with what compare_specificity() compares first.
+// A small key to sort a directive by. It holds what compare_specificity() compares first.
 struct SortKey {
   std::string_view target;
-  std::uint32_t shape;  // a target, a span and the number of fields
+  std::uint32_t shape;  // has a target, has a span, and the number of fields
   std::uint32_t index;
 
   SortKey(Directive const& d, std::size_t i) noexcept
@@ -103,4 +103,4 @@ bool StaticDirectives::target_enabled(std::string_view target, Level level) cons
   return false;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// DirectiveList: the rules of a filter. StaticDirectives: those that the metadata of a callsite alone decides.
+// DirectiveList: the rules of a filter. StaticDirectives: the rules for which a callsite's metadata alone decides.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 #include "tracing_core/model/level.h"
 #include "tracing_core/model/metadata.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Rules, the most specific first: see compare_specificity(). Thread-compatible.
+/// Rules, ordered with the most specific first: see compare_specificity(). Thread-compatible.
 class DirectiveList {
  public:
   DirectiveList() = default;
-  /// Of equivalent directives, the last one counts.
+  /// If directives are equivalent, the last one counts.
   explicit DirectiveList(std::vector<Directive> directives);
   DirectiveList(DirectiveList&&) noexcept = default;
   DirectiveList& operator=(DirectiveList&&) noexcept = default;
@@ -27,33 +27,35 @@ class DirectiveList {
 
   bool empty() const noexcept { return directives_.empty(); }
   std::vector<Directive> const& directives() const noexcept { return directives_; }
-  /// The most verbose level of any directive ever added.
+  /// Returns the most verbose level of any directive ever added.
   LevelFilter max_level() const noexcept { return max_level_; }
 
   /// Appends the directives, joined by commas.
   void append_to(std::string& out) const;
 
  protected:
-  /// The index of the first directive, from `begin` on, whose target is a prefix of the key; size() if there is none.
+  /// Returns the index of the first directive, from `begin` on, whose target is a prefix of the key; size() if there is
+  /// none.
   std::size_t find(TargetKey const& key, std::size_t begin) const noexcept;
   std::size_t size() const noexcept { return directives_.size(); }
 
   std::vector<Directive> directives_;
 
  private:
-  std::vector<TargetPrefix> prefixes_;  // of each directive: a search reads little else
+  std::vector<TargetPrefix> prefixes_;  // one for each directive; a search reads little beside these
   LevelFilter max_level_{};
 };
 
-/// Rules without span and values. The first that applies decides alone. Requires fields of events, not of spans.
+/// Rules without span and values. The first rule that applies decides alone. Requires the fields of events, but not of
+/// spans.
 class StaticDirectives : public DirectiveList {
  public:
   using DirectiveList::DirectiveList;
 
-  /// The decision of the first directive that applies; false if none does. One short test per directive.
+  /// Returns the decision of the first directive that applies; false if none does. Makes one short test per directive.
   bool enabled(Metadata const& metadata) const noexcept;
-  /// The same for any record with this target; directives with fields do not apply.
+  /// As enabled(), for any record with this target; directives with fields do not apply.
   bool target_enabled(std::string_view target, Level level) const noexcept;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,19 +1,20 @@
-// A comma separates directives unless it is inside a field list: `[s{a=1,b=2}]=info`. A `{` opens a field list only if
-// it is closed, because a directive with an extra brace must not swallow the next one: `[s{a]=info,foo=debug` is an
-// invalid directive and a valid one. So the closing brace is searched first, and the search stops at an unambiguous end
-// of the directive.
+// Splits a filter text at its commas. A comma separates directives unless it is inside a field list:
+// `[s{a=1,b=2}]=info`. A `{` opens a field list only if it is closed, because a directive with an extra brace must not
+// swallow the next directive: `[s{a]=info,foo=debug` consists of an invalid directive and a valid one. So the closing
+// brace is searched first, and the search stops at an unambiguous end of the directive.
 #include "tracing_core/filter/directive_scan.h"
 
 #include <array>
 
+#include "tracing_core/internal/characters.h"
 #include "tracing_core/internal/utf8.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// After so many searches that reached the end of the text without a result, braces no longer protect commas, which
+// After this many searches that reached the end of the text without a result, braces no longer protect commas. This
 // keeps the time linear for hostile texts.
 constexpr int kFruitlessSearches = 64;
 
@@ -22,23 +23,20 @@ bool is_blank(char32_t c) noexcept {
          c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-bool is_word(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-// The closing quote for the one at `open`: the next one that no backslash precedes, unless a word continues after it.
+// Returns the closing quote for the quote at `open`: the next one that no backslash precedes. Returns kNone if there is
+// none, or if a word follows it directly.
 std::size_t closing_quote(std::string_view text, std::size_t open) noexcept {
   for (std::size_t i = open + 1; i < text.size(); ++i) {
     if (text[i] == '\\') {
       ++i;
     } else if (text[i] == '"') {
-      return i + 1 < text.size() && is_word(text[i + 1]) ? kNone : i;
+      return i + 1 < text.size() && is_word_character(text[i + 1]) ? kNone : i;
     }
   }
   return kNone;
 }
 
-// True if the `>` at `index` is the end of `->`, and closes nothing.
+// True if the `>` at `index` is the end of `->` and therefore closes nothing.
 bool ends_arrow(std::string_view text, std::size_t index) noexcept {
   return text[index] == '>' && index > 0 && text[index - 1] == '-';
 }
@@ -55,7 +53,7 @@ struct ListEnd {
 
 ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
   bool in_value = false;
-  std::size_t braces = 0, brackets = 0, others = 0;  // that are open; others: parentheses and angle brackets
+  std::size_t braces = 0, brackets = 0, others = 0;  // open brackets; others: parentheses and angle brackets
   for (std::size_t i = open + 1; i < text.size(); ++i) {
     char const c = text[i];
     if (c == '}' && braces == 0) return {i};
@@ -66,50 +64,34 @@ ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
       continue;
     }
     switch (c) {
-      case '\\':
-        ++i;
-        break;
+      case '\\': ++i; break;
       case '"':
         if (std::size_t const close = closing_quote(text, i); close != kNone) i = close;
         break;
-      case '{':
-        ++braces;
-        break;
-      case '}':
-        --braces;
-        break;
-      case '[':
-        ++brackets;
-        break;
-      case ']':
-        brackets -= brackets > 0;
-        break;
+      case '{': ++braces; break;
+      case '}': --braces; break;
+      case '[': ++brackets; break;
+      case ']': brackets -= brackets > 0; break;
       case '(':
-      case '<':
-        ++others;
-        break;
+      case '<': ++others; break;
       case ')':
-      case '>':
-        others -= others > 0 && !ends_arrow(text, i);
-        break;
-      case ',':
-        in_value = braces > 0 || brackets > 0 || others > 0;
-        break;
-      default:
-        break;
+      case '>': others -= others > 0 && !ends_arrow(text, i); break;
+      case ',': in_value = braces > 0 || brackets > 0 || others > 0; break;
+      default: break;
     }
   }
   return {kNone, true};
 }
 
-// The first of three characters at or after `begin`, or the end of the text. A loop, since directives are short.
+// Returns the first of three characters at or after `begin`, or the end of the text. Uses a loop, since directives are
+// short.
 std::size_t find_any(std::string_view text, std::size_t begin, char a, char b, char c) noexcept {
   std::size_t i = begin;
   while (i < text.size() && text[i] != a && text[i] != b && text[i] != c) ++i;
   return i;
 }
 
-// The end of the directive that begins at `begin`: a comma or the end of the text.
+// Returns the end of the directive that begins at `begin`: a comma or the end of the text.
 std::size_t directive_end(std::string_view text, std::size_t begin, int& fruitless) noexcept {
   std::size_t i = find_any(text, begin, '[', '=', ',');
   if (i < text.size() && text[i] == '[') {
@@ -165,15 +147,15 @@ std::size_t field_list_end(std::string_view text, std::size_t open) {
 }
 
 std::vector<Slice> split_fields(std::string_view list) {
-  // Commas that separate fields unless a bracket protects them. Each open bracket stores how many preceded it: when it
-  // is closed, the commas after it are removed; a bracket that is never closed removes none.
+  // The commas that separate fields, unless a bracket protects them. Each open bracket stores how many commas precede
+  // it; when it is closed, the commas after it are removed. A bracket that is never closed removes none.
   std::vector<std::size_t> commas;
   struct Open {
     char close;
     std::size_t commas_before;
   };
   std::vector<Open> open;
-  std::array<std::size_t, 128> open_count{};  // by closing bracket, so that an unpaired one needs no search
+  std::array<std::size_t, 128> open_count{};  // indexed by the closing bracket, so that an unpaired one needs no search
   constexpr std::string_view kOpen = "([{<", kClose = ")]}>";
   bool in_value = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -209,4 +191,4 @@ std::vector<Slice> split_fields(std::string_view list) {
   return fields;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

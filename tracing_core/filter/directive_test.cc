@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <random>
 #include <string>
 #include <string_view>
@@ -12,10 +13,9 @@
 #include "tracing_core/filter/nearest.h"
 #include "tracing_core/filter/parse_error.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
-// The parsed directives, followed by each error as "!position+length".
+// Prints the parsed directives, followed by each error as "!position+length".
 std::string dump(std::string_view text, ValueSyntax syntax = ValueSyntax::text_or_regex) {
   std::string out;
   auto const parsed = parse_directives(text, syntax);
@@ -108,7 +108,8 @@ TEST(Directive, FieldListsMayContainCommasBracesAndEqualsSigns) {
       {"[s{x=\\}}]", "[s{x=\\}}]=trace"},
   };
   for (Case const& c : kCases) EXPECT_EQ(dump(c.text), c.expected) << c.text;
-  EXPECT_EQ(dump("[s{x=Foo { a: 1, b: \"}\" }}]=info,bar", ValueSyntax::printed), "[s{x=Foo { a: 1, b: \"}\" }}]=info bar=trace");
+  EXPECT_EQ(dump("[s{x=Foo { a: 1, b: \"}\" }}]=info,bar", ValueSyntax::printed),
+            "[s{x=Foo { a: 1, b: \"}\" }}]=info bar=trace");
 }
 
 TEST(Directive, AnInvalidDirectiveDoesNotSwallowTheNext) {
@@ -122,7 +123,8 @@ TEST(Directive, AnInvalidDirectiveDoesNotSwallowTheNext) {
 }
 
 TEST(Directive, AValueNeedNotBeARegularExpression) {
-  for (std::string_view const text : {"[s{x=(}]=trace", "[s{x=C:\\x}]=trace", "[s{x=[[1, 2], [3]]}]=trace", "[s{x=\"(\"}]=trace"}) {
+  for (std::string_view const text :
+       {"[s{x=(}]=trace", "[s{x=C:\\x}]=trace", "[s{x=[[1, 2], [3]]}]=trace", "[s{x=\"(\"}]=trace"}) {
     EXPECT_EQ(dump(text), text);
     EXPECT_TRUE(Directive::parse(text)) << text;
   }
@@ -184,12 +186,12 @@ TEST(Directive, SortsTheMostSpecificFirst) {
   }
 }
 
-// Random texts of the grammar's tokens with a fixed seed.
+// Joins random tokens of the grammar, with a fixed seed.
 TEST(Directive, ParsesRandomTexts) {
   constexpr std::string_view kPieces[] = {"[",      "]",      "{",    "}",  ",",    "=",      "\"",  "\\",   "(",
                                           ")",      "|",      "*",    "+",  "?",    "info",   "foo", "span", "x",
                                           "1",      "-1.5e3", "nan",  " ",  "\t",   "::",     ".",   "日",   "\xff",
-                                          "\\p{L}", "^",      "\\u{", "(?", "a{2}", "\u3000", "\n", "<", ">"};
+                                          "\\p{L}", "^",      "\\u{", "(?", "a{2}", "\u3000", "\n",  "<",    ">"};
   std::mt19937 random(20260108);
   for (int round = 0; round < 20000; ++round) {
     std::string text;
@@ -210,13 +212,13 @@ TEST(Directive, TakesTimeLinearInTheText) {
        {"[{", "[s{x=\"", "a,", "[s{x=((((", "[{x=a{", "=", "]", "[s{x=\"\\\"", "[s{x=([)}]"}) {
     std::string text;
     while (text.size() < 200'000) text += piece;
-    auto const start = std::chrono::steady_clock::now();
+    std::clock_t const start = std::clock();  // processor time: a busy machine does not change it
     parse_directives(text, ValueSyntax::printed);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << piece;
+    EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC) << piece;
   }
 }
 
-// The parts of the text are joined by commas, each as `[{x=pattern}]`. Returns the hint of each error.
+// Parses a text that joins the patterns by commas, each as `[{x=pattern}]`. Returns the hint of each error.
 std::vector<std::string> errors_of_patterns(std::vector<std::string> const& patterns) {
   std::string text;
   for (std::string const& pattern : patterns) text += "[{x=" + pattern + "}],";
@@ -300,5 +302,4 @@ TEST(Nearest, FindsTheNameThatWasMeant) {
   EXPECT_EQ(internal::edit_distance("", "abc"), 3u);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

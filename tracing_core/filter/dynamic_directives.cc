@@ -1,3 +1,33 @@
+// A directive such as `gpu[launch{stream=7}]=trace` decides about records inside of spans. Its decision depends on the
+// spans that the thread is in, and on values that may be recorded long after a span was created. To compare every
+// record, or even only every new span, with every directive would be too slow: a filter may have a thousand directives.
+//
+// The idea is to ask each part of the question only when its answer can change.
+//
+// * Once per callsite: which directives can match its spans at all? Target, name and names of fields are constants of
+//   the callsite. The answer is a CallsiteMatch: the most verbose level of the directives that require no values, and
+//   the list of values that the other directives await, each with the index of its field.
+// * Per span, when it is created and when it records values: SpanMatch has a copy of this list and removes each value
+//   that it finds. Once a directive awaits no more values, the level of the span rises to the directive's level. Most
+//   spans have an empty list, so they compare nothing.
+// * Per thread, when it enters or leaves a span: EnvFilter pushes and pops the span's level (see thread_levels.h). A
+//   record then compares its own level with a single number, and mostly does so in the callsite itself (see
+//   dispatch/thread_level.h).
+//
+// A list of awaited values is sorted by directive, so record() treats the values of a directive as one group. A level
+// never falls, and a value that was found once stays found, even if the span records another value for its field later.
+// The awaited values point into the directives. So directives may only be added before the filter is in use, and add()
+// drops all matches.
+//
+// CallsiteMatches are found by the address of the callsite's metadata and without a lock, because each thread looks
+// there for each new span: entries are added at the head of a list and never removed while the filter lives. There are
+// at most as many as the program has callsites of spans, unless several threads add one at the same time. A callsite
+// made at run time is compared anew each time, since another callsite may get its address later. So is every callsite
+// for whose entry there is no memory.
+//
+// The version before kept nothing per callsite and compared every new span with all directives. With 1,000 directives
+// about other targets, a span then cost 209 ns instead of 33 ns, even with the prefixes of targets packed for a fast
+// search.
 #include "tracing_core/filter/dynamic_directives.h"
 
 #include <algorithm>
@@ -9,10 +39,10 @@
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// One of 256 lists.
+// Returns the number of one of 256 lists.
 std::size_t hash(Metadata const& span) noexcept {
   return reinterpret_cast<std::uintptr_t>(&span) * 0x9E3779B97F4A7C15u >> 56;
 }
@@ -27,26 +57,19 @@ bool value_matches(ValueMatch const& wanted, Value const& value) noexcept {
   };
   auto const is_quoted = [&] { return wanted.is_quoted() && matches_printed(); };
   switch (value.kind()) {
-    case ValueKind::empty:
-      return false;
-    case ValueKind::boolean:
-      return wanted.matches_bool(value.as_bool()) || is_quoted();
-    case ValueKind::i64:
-      return wanted.matches_i64(value.as_i64()) || is_quoted();
-    case ValueKind::u64:
-      return wanted.matches_u64(value.as_u64()) || is_quoted();
-    case ValueKind::f64:
-      return wanted.matches_f64(value.as_double()) || is_quoted();
-    case ValueKind::f32:
-      return wanted.matches_f32(static_cast<float>(value.as_double())) || is_quoted();
+    case ValueKind::empty: return false;
+    case ValueKind::boolean: return wanted.matches_bool(value.as_bool()) || is_quoted();
+    case ValueKind::i64: return wanted.matches_i64(value.as_i64()) || is_quoted();
+    case ValueKind::u64: return wanted.matches_u64(value.as_u64()) || is_quoted();
+    case ValueKind::f64: return wanted.matches_f64(value.as_double()) || is_quoted();
+    case ValueKind::f32: return wanted.matches_f32(static_cast<float>(value.as_double())) || is_quoted();
     case ValueKind::text:
       if (wanted.is_literal()) return matches_printed();
       return wanted.is_pattern() && wanted.matches_text(value.as_text());
     case ValueKind::verbatim:
       if (!wanted.is_literal()) return wanted.matches_text(value.as_text());
       return matches_printed();
-    default:
-      return wanted.needs_printing() && matches_printed();
+    default: return wanted.needs_printing() && matches_printed();
   }
 }
 
@@ -65,7 +88,7 @@ CallsiteMatch const* CallsiteMatches::find(Metadata const& span) const noexcept 
 }
 
 CallsiteMatch const& CallsiteMatches::add(Metadata const& span, CallsiteMatch match) {
-  // Threads that add the same callsite add equal entries, of which any may be found.
+  // Threads that add the same callsite add equal entries; find() may return any of them.
   auto& list = lists_[hash(span)];
   auto* const entry = new Entry{&span, std::move(match), list.load(std::memory_order_relaxed)};
   while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) continue;
@@ -107,12 +130,14 @@ void DynamicDirectives::note_values(std::uint32_t directive, std::span<CallsiteM
     std::vector<SeenValue> kept;
     auto const& fields = directives_[directive].fields;
     for (auto const& one : awaited) {
-      auto const field = std::find_if(fields.begin(), fields.end(),
-                                      [&one](FieldMatch const& match) { return match.value && &*match.value == one.value; });
-      kept.push_back({static_cast<std::uint32_t>(field - fields.begin()), SeenValues::text_of(values.value(one.field))});
+      auto const field = std::find_if(fields.begin(), fields.end(), [&one](FieldMatch const& match) {
+        return match.value && &*match.value == one.value;
+      });
+      kept.push_back(
+          {static_cast<std::uint32_t>(field - fields.begin()), SeenValues::text_of(values.value(one.field))});
     }
     seen.add(hash, std::move(kept));
-  } catch (std::bad_alloc const&) {  // then it is not known
+  } catch (std::bad_alloc const&) {  // then these values are not kept
   }
 }
 
@@ -155,7 +180,7 @@ CallsiteMatch DynamicDirectives::find_matches(Metadata const& span) const {
     match.any = true;
     if (!directive.has_values()) match.level = std::max(match.level, directive.level);
     for (auto field = directive.fields.begin(); field != directive.fields.end(); ++field) {
-      // If a directive names a field several times, the last value counts.
+      // If a directive names a field several times, only the last value counts.
       bool const again = std::any_of(field + 1, directive.fields.end(), [&field](FieldMatch const& later) {
         return later.value && later.name == field->name;
       });
@@ -168,7 +193,7 @@ CallsiteMatch DynamicDirectives::find_matches(Metadata const& span) const {
 }
 
 CallsiteMatch const* DynamicDirectives::known(Metadata const& span) const noexcept {
-  // The address of a callsite that was made at run time may later be that of another one.
+  // A callsite made at run time may be freed, and another callsite may then have its address.
   if (known_ == nullptr || span.parts().owned) return nullptr;
   if (CallsiteMatch const* const match = known_->find(span)) return match;
   try {
@@ -208,4 +233,4 @@ void SpanMatch::record(FieldValues const& values) noexcept {
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

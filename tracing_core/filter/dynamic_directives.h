@@ -1,5 +1,5 @@
-// DynamicDirectives: the rules of a filter that name spans or fields. CallsiteMatch: those that may match the spans of a
-// callsite. SpanMatch: their effect on one span.
+// DynamicDirectives: the rules of a filter that name spans or fields. CallsiteMatch: the rules that may match the spans
+// of a callsite. SpanMatch: the effect of the rules on one span.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/metadata.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 class SpanMatch;
 
@@ -25,16 +25,17 @@ class SpanMatch;
 struct CallsiteMatch {
   struct Awaited {
     std::uint32_t directive;
-    std::uint32_t field;  // in the metadata
+    std::uint32_t field;  // index in the metadata's fields
     ValueMatch const* value;
   };
 
   bool any = false;
-  LevelFilter level{};           // the most verbose one of those that require no values
-  std::vector<Awaited> awaited;  // the values that the others require, grouped by directive
+  LevelFilter level{};           // the most verbose level of the directives that require no values
+  std::vector<Awaited> awaited;  // the values that the other directives require, grouped by directive
 };
 
-/// The match of each callsite, which is found once. Found in a few nanoseconds; entries are only added. Thread-safe.
+/// Keeps the match of each callsite, so that it is computed only once. A search takes a few nanoseconds. Entries are
+/// only added. Thread-safe.
 class CallsiteMatches {
  public:
   CallsiteMatches() = default;
@@ -42,7 +43,7 @@ class CallsiteMatches {
   CallsiteMatches& operator=(CallsiteMatches const&) = delete;
   ~CallsiteMatches();
 
-  /// Null if there is none.
+  /// Returns null if the callsite has no match here yet.
   CallsiteMatch const* find(Metadata const& span) const noexcept;
   CallsiteMatch const& add(Metadata const& span, CallsiteMatch match);
 
@@ -52,22 +53,22 @@ class CallsiteMatches {
     CallsiteMatch match;
     Entry* next;
   };
-  std::array<std::atomic<Entry*>, 256> lists_{};  // by a hash of the callsite's address
+  std::array<std::atomic<Entry*>, 256> lists_{};  // indexed by a hash of the callsite's address
 };
 
-/// Rules for records inside of spans. All that match a span take effect. Set them up on one thread; afterwards they are
-/// thread-safe.
+/// Rules for records inside of spans. All rules that match a span take effect. Set the rules up on one thread;
+/// afterwards they are thread-safe.
 class DynamicDirectives : public DirectiveList {
  public:
   explicit DynamicDirectives(std::vector<Directive> directives);
   void add(Directive directive);
 
-  /// True if any directive requires a value: then it is not known which spans match before they are created.
+  /// True if any directive requires a value. Then it is not known before a span is created whether it matches.
   bool has_values() const noexcept { return has_values_; }
   /// True if some span has recorded all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;
-  /// Directive `index` with the values that a span recorded in place of the required ones, so that it would have matched:
-  /// among up to 256 spans, those that are most alike. Empty if nothing is known.
+  /// Returns directive `index` with values that a span recorded in place of the required values, so that it would have
+  /// matched this span. Takes the most similar values of up to 256 spans. Empty if no values are known.
   std::string nearest_that_matches(std::size_t index) const;
 
   /// True if any directive may match spans of this callsite.
@@ -78,25 +79,26 @@ class DynamicDirectives : public DirectiveList {
  private:
   friend class SpanMatch;
 
-  // The index of the first directive, from `begin` on, that may match spans of this callsite; size() if there is none.
+  // Returns the index of the first directive, from `begin` on, that may match spans of this callsite; size() if there
+  // is none.
   std::size_t find_match(Metadata const& span, std::size_t begin) const noexcept;
 
-  // Keeps the values that a span has in place of those that are awaited of a directive.
+  // Keeps the values that a span has for the fields whose values a directive awaits.
   void note_values(std::uint32_t directive, std::span<CallsiteMatch::Awaited const> awaited,
                    FieldValues const& values) const noexcept;
 
   CallsiteMatch find_matches(Metadata const& span) const;
-  // What is known about a callsite, or what is found out now. Null if it cannot be kept.
+  // Returns the kept match of a callsite, or computes and keeps it. Null if it cannot be kept.
   CallsiteMatch const* known(Metadata const& span) const noexcept;
   void forget();
 
   bool has_values_ = false;
-  std::unique_ptr<std::atomic<bool>[]> values_found_;     // of each directive
-  std::vector<std::unique_ptr<SeenValues>> seen_values_;  // of each directive; null without values
-  std::unique_ptr<CallsiteMatches> known_;             // null if there are no directives
+  std::unique_ptr<std::atomic<bool>[]> values_found_;     // one for each directive
+  std::vector<std::unique_ptr<SeenValues>> seen_values_;  // one for each directive; null if it requires no values
+  std::unique_ptr<CallsiteMatches> known_;                // null if there are no directives
 };
 
-/// The effect of dynamic directives on one span: the level that passes inside of it, which rises as required values are
+/// The effect of dynamic directives on one span: the level that passes inside it, which rises as required values are
 /// recorded. level() is thread-safe; record() is not.
 class SpanMatch {
  public:
@@ -104,7 +106,7 @@ class SpanMatch {
       : level_(other.level()), waiting_(std::move(other.waiting_)), directives_(other.directives_) {}
   SpanMatch& operator=(SpanMatch&&) = delete;
 
-  /// The most verbose level of the directives whose values have all been recorded.
+  /// Returns the most verbose level of the directives whose values have all been recorded.
   LevelFilter level() const noexcept { return level_.load(std::memory_order_relaxed); }
   /// True if more values can raise the level.
   bool is_waiting() const noexcept { return !waiting_.empty(); }
@@ -122,7 +124,7 @@ class SpanMatch {
   DynamicDirectives const* directives_;
 };
 
-/// True if a recorded value is the one that a directive requires. An empty value never is.
+/// True if a recorded value is the value that a directive requires. False for an empty value.
 bool value_matches(ValueMatch const& wanted, Value const& value) noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

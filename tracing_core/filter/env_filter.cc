@@ -11,10 +11,10 @@
 #include "tracing_core/dispatch/thread_level.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-// The line that the reference prints, followed by the position and what would be right.
+// Writes the line that the reference prints, followed by the position and a correction.
 void report(std::vector<ParseError> const& errors, std::string_view text) {
   std::string out;
   for (ParseError const& error : errors) {
@@ -31,7 +31,7 @@ ValueSyntax syntax_of(EnvFilterOptions const& options) noexcept {
   return options.literal_text ? ValueSyntax::text_or_regex : ValueSyntax::regex;
 }
 
-// Reads values of a directive that was parsed elsewhere by this syntax.
+// Reads the values of a directive that was parsed elsewhere, by this syntax.
 void read_values(Directive& directive, ValueSyntax syntax) {
   for (FieldMatch& field : directive.fields) {
     if (field.value) field.value = field.value->read_as(syntax);
@@ -41,8 +41,8 @@ void read_values(Directive& directive, ValueSyntax syntax) {
 // A span's state is either its final level, as an odd number, or the address of a match that waits for values. Spans
 // that match no directive have no state.
 struct WaitingSpan {
-  internal::Mutex mutex;      // one record() at a time
-  internal::SpanMatch match;  // its level may be read at any time
+  internal::Mutex mutex;      // serializes the calls of record()
+  internal::SpanMatch match;  // the level may be read at any time
 };
 
 std::uintptr_t state_of(LevelFilter level) noexcept { return static_cast<std::uintptr_t>(level) << 1 | 1; }
@@ -89,7 +89,7 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
     directives.push_back(*options.default_directive);
     read_values(directives.back(), rules_.syntax);
   }
-  // Static directives stay where they are: filters of many directives are mostly of these.
+  // Static directives stay where they are, since most directives of a large filter are static.
   std::vector<Directive> dynamics;
   auto end = directives.begin();
   for (Directive& directive : directives) {
@@ -127,7 +127,7 @@ std::string EnvFilter::to_string() const {
 }
 
 Interest EnvFilter::callsite_enabled(Metadata const& metadata) noexcept {
-  // A span that a directive may match is enabled whatever its level, because it decides about the records inside of it.
+  // A span that a directive may match is enabled whatever its level, because it decides about the records inside it.
   if (rules_.has_dynamics && metadata.is_span() && rules_.dynamics->matches(metadata)) return Interest::always;
   if (rules_.statics.enabled(metadata)) return Interest::always;
   return rules_.has_dynamics ? Interest::sometimes : Interest::never;
@@ -179,4 +179,4 @@ void EnvFilter::on_exit(std::uintptr_t) noexcept { internal::pop_level(rules_.ow
 
 void EnvFilter::on_close(std::uintptr_t state) noexcept { delete waiting(state); }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -15,26 +15,28 @@
 #include "tracing_core/filter/parse_error.h"
 #include "tracing_core/filter/thread_levels.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// How a text is parsed to an EnvFilter.
+/// Says how a text is parsed to an EnvFilter.
 struct EnvFilterOptions {
-  /// Used if the text contains no directive. Without it, such a filter lets nothing pass.
+  /// Used if the text contains no directive. Without a default, such a filter lets nothing pass.
   std::optional<Directive> default_directive{};
-  /// If true, a value that is neither a number nor a boolean is a regular expression; otherwise it is the debug output
+  /// If true, a value that is neither a number nor a boolean is a regular expression; if false, it is the debug output
   /// of the value. Also applies to directives that are added later.
   bool regex = true;
-  /// If true, a regular expression also matches the values whose text it is, and text in quotes matches a value that has
-  /// this text without them. If false, as in the reference, it is a regular expression alone. Not with `regex` off.
+  /// If true, a regular expression also matches values whose text is the expression itself, and text in quotes also
+  /// matches a value that has this text without the quotes. If false, as in the reference, it is a regular expression
+  /// only. Has no effect if `regex` is false.
   bool literal_text = true;
   /// The environment variable that from_env() reads.
   char const* variable = "TRACE_FILTER";
 };
 
-/// Filters by directives. Among those that name neither a span nor a value, the most specific one that applies to the
-/// metadata decides alone. Those that name a span or fields let everything up to their level pass on threads that are
-/// inside such a span, and enable such spans. Can filter one layer or an entire registry. Set it up on one thread;
-/// afterwards it is thread-safe. A record that is decided by a span costs a few nanoseconds and no lock.
+/// Filters by directives. A directive that names neither a span nor a value is static: the most specific static
+/// directive that applies to the metadata decides alone. A directive that names a span or fields lets everything up to
+/// its level pass on threads that are inside such a span, and enables such spans. Can filter one layer or an entire
+/// registry. Set it up on one thread; afterwards it is thread-safe. A record that a span decides about costs a few
+/// nanoseconds and no lock.
 class EnvFilter : public Filter {
  public:
   using Options = EnvFilterOptions;
@@ -43,13 +45,13 @@ class EnvFilter : public Filter {
   static std::optional<EnvFilter> parse(std::string_view text, Options const& options = {},
                                         ParseError* error = nullptr);
   /// Parses a text and skips invalid directives. Adds an error for each to `errors`, or writes them to stderr if that
-  /// is null, with the position and what would be right.
+  /// is null, with the position and a correction.
   static EnvFilter parse_lossy(std::string_view text, Options const& options = {},
                                std::vector<ParseError>* errors = nullptr);
-  /// parse_lossy() of an environment variable, which is empty if it is not set.
+  /// Does what parse_lossy() does, for an environment variable; a variable that is not set counts as empty.
   static EnvFilter from_env(Options const& options = {}, std::vector<ParseError>* errors = nullptr);
 
-  /// parse_lossy() with the default directive `error`.
+  /// Does what parse_lossy() does, with the default directive `error`.
   explicit EnvFilter(std::string_view text);
   /// REQUIRES: not in use yet.
   EnvFilter(EnvFilter&& other) noexcept : Filter(), rules_(std::move(other.rules_)) {}
@@ -59,7 +61,7 @@ class EnvFilter : public Filter {
   EnvFilter& add_directive(Directive directive) &;
   EnvFilter add_directive(Directive directive) && { return std::move(add_directive(std::move(directive))); }
 
-  /// The text of all directives, those without spans first. `[{x}]=level` is of both kinds and appears twice.
+  /// Returns the text of all directives, static directives first. `[{x}]=level` is of both kinds and appears twice.
   std::string to_string() const;
 
   std::vector<Directive> const& static_directives() const noexcept { return rules_.statics.directives(); }
@@ -93,4 +95,4 @@ class EnvFilter : public Filter {
   Rules rules_;
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

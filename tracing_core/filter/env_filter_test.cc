@@ -20,8 +20,7 @@
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/value_of.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 EnvFilter filter(std::string_view text, EnvFilterOptions const& options = {}) {
   ParseError error;
@@ -173,20 +172,13 @@ TEST(EnvFilter, MatchesPatternsWithDebugOutput) {
     Value value;
     bool matches;
   } const cases[] = {
-      {"1", true, Value::of_u64(1), true},
-      {"1", true, Value::of_f64(1), false},
-      {"0.1", true, Value::of_f32(0.1F), true},
-      {"true", true, Value::of_bool(true), true},
-      {"1", true, Value::of_text("1"), false},
-      {"bob", true, Value::of_text("bob"), true},
-      {"bo", true, Value::of_text("bob"), false},
-      {"\"bob\"", false, Value::of_text("bob"), true},
-      {"bob", false, Value::of_text("bob"), false},
-      {"bob", false, Value::of_verbatim("bob"), true},
-      {"43", true, Value::of_i128(42), false},
-      {"4.", true, Value::of_i128(42), false},
-      {"4[0-9]", true, Value::of_i128(42), true},
-      {".*", true, Value(), false},
+      {"1", true, Value::of_u64(1), true},          {"1", true, Value::of_f64(1), false},
+      {"0.1", true, Value::of_f32(0.1F), true},     {"true", true, Value::of_bool(true), true},
+      {"1", true, Value::of_text("1"), false},      {"bob", true, Value::of_text("bob"), true},
+      {"bo", true, Value::of_text("bob"), false},   {"\"bob\"", false, Value::of_text("bob"), true},
+      {"bob", false, Value::of_text("bob"), false}, {"bob", false, Value::of_verbatim("bob"), true},
+      {"43", true, Value::of_i128(42), false},      {"4.", true, Value::of_i128(42), false},
+      {"4[0-9]", true, Value::of_i128(42), true},   {".*", true, Value(), false},
   };
   for (auto const& c : cases) {
     EnvFilter f = filter(std::string("[s{x=").append(c.wanted).append("}]=trace"), {.regex = c.regex});
@@ -197,7 +189,7 @@ TEST(EnvFilter, MatchesPatternsWithDebugOutput) {
   }
 }
 
-// Whether a span with this value of `x` is one that `[s{x=...}]` requires.
+// True if `[s{x=...}]` matches a span with this value of `x`.
 bool matches(std::string_view wanted, Value const& value, EnvFilterOptions const& options = {}) {
   EnvFilter f = filter(std::string("[s{x=").append(wanted).append("}]=trace"), options);
   FilteredSpan const span(f, span_site("a", "s", Level::info, {"x"}), {{"x", value}});
@@ -212,7 +204,7 @@ struct Dim {
   friend std::ostream& operator<<(std::ostream& out, Dim dim) { return out << "Dim(" << dim.x << ", [2]) {a+b}"; }
 };
 
-// What follows `x=` in a line.
+// Returns the text that follows `x=` in a line.
 std::string shown(Value const& value) {
   InlineTextBuffer<256> out;
   append_debug(out, value);
@@ -233,16 +225,47 @@ TEST(EnvFilter, MatchesWhatALineShows) {
   auto const dim = Dim{3};
   auto const failure = std::runtime_error("cannot open \"a,b\" (no such file)");
   Value const values[] = {
-      value_of(grid), value_of(list), value_of(names), value_of(map), value_of(nested), value_of(some), value_of(path),
-      value_of(dim), value_of(color), Value::of_error(failure), Value::of_bool(true), Value::of_i64(-5), Value::of_u64(7),
-      Value::of_f64(0.1), Value::of_f64(1e300), Value::of_f64(-1.0 / 3), Value::of_f32(0.1F), Value::of_f64(std::nan("")),
-      Value::of_f64(std::numeric_limits<double>::infinity()), Value::of_f64(-std::numeric_limits<double>::infinity()),
-      Value::of_i128(-42), Value::of_bytes("\n\xff", 2), Value::of_pointer(&dim), Value::of_text(""),
-      Value::of_text("alice"), Value::of_text("1"), Value::of_text("true"), Value::of_text("\"bob\""),
-      Value::of_text("a,b"), Value::of_text("a}]=off,b"), Value::of_text("x=y"), Value::of_text("((+*?"),
-      Value::of_text("C:\\x\\"), Value::of_text("line\nline\t\x1b[31m\u202e\xff"), Value::of_text("\\u{41}"),
-      Value::of_verbatim("1.5"), Value::of_verbatim("add<float, 2>(float*, int)"), Value::of_verbatim("a+b"),
-      Value::of_verbatim("[1, 2]"), Value::of_verbatim("\"bob\""), Value::of_verbatim("Point { x: 1, y: (2, 3) }"),
+      value_of(grid),
+      value_of(list),
+      value_of(names),
+      value_of(map),
+      value_of(nested),
+      value_of(some),
+      value_of(path),
+      value_of(dim),
+      value_of(color),
+      Value::of_error(failure),
+      Value::of_bool(true),
+      Value::of_i64(-5),
+      Value::of_u64(7),
+      Value::of_f64(0.1),
+      Value::of_f64(1e300),
+      Value::of_f64(-1.0 / 3),
+      Value::of_f32(0.1F),
+      Value::of_f64(std::nan("")),
+      Value::of_f64(std::numeric_limits<double>::infinity()),
+      Value::of_f64(-std::numeric_limits<double>::infinity()),
+      Value::of_i128(-42),
+      Value::of_bytes("\n\xff", 2),
+      Value::of_pointer(&dim),
+      Value::of_text(""),
+      Value::of_text("alice"),
+      Value::of_text("1"),
+      Value::of_text("true"),
+      Value::of_text("\"bob\""),
+      Value::of_text("a,b"),
+      Value::of_text("a}]=off,b"),
+      Value::of_text("x=y"),
+      Value::of_text("((+*?"),
+      Value::of_text("C:\\x\\"),
+      Value::of_text("line\nline\t\x1b[31m\u202e\xff"),
+      Value::of_text("\\u{41}"),
+      Value::of_verbatim("1.5"),
+      Value::of_verbatim("add<float, 2>(float*, int)"),
+      Value::of_verbatim("a+b"),
+      Value::of_verbatim("[1, 2]"),
+      Value::of_verbatim("\"bob\""),
+      Value::of_verbatim("Point { x: 1, y: (2, 3) }"),
   };
   for (Value const& value : values) {
     std::string const text = shown(value);
@@ -320,8 +343,8 @@ TEST(EnvFilter, AcceptsDirectivesLater) {
   span.exit();
 }
 
-// A callsite as macros make them: its metadata is never destroyed. The name and target may be changed, to see whether
-// they are read again.
+// A callsite as macros make it: its metadata is never destroyed. Tests may change the name and the target, to see
+// whether they are read again.
 struct StaticSpan {
   char text[6] = {'s', 'a', 'p', 'p', 'x', 0};
   internal::FieldEntry const field = internal::field_entry(4, "x", 1, 0);
@@ -335,7 +358,7 @@ struct StaticSpan {
                                                   .kind = Kind::span}};
 };
 
-// The level of the state of a new span as a filter stores it: whether trace passes inside of it.
+// True if trace passes inside a new span, by the level in the state that a filter stores for it.
 bool lets_trace_pass(EnvFilter& f, Metadata const& span, std::int64_t x) {
   Recorded const values = {{"x", Value::of_i64(x)}};
   std::uintptr_t state = 0;
@@ -354,13 +377,13 @@ TEST(EnvFilter, FindsTheDirectivesOfACallsiteOnce) {
   foreign.text[1] = 'A';
   EXPECT_EQ(f.callsite_enabled(matched.metadata), Interest::always);
   EXPECT_EQ(f.callsite_enabled(foreign.metadata), Interest::sometimes);
-  std::swap(matched.text[1], foreign.text[1]);  // not read again
+  std::swap(matched.text[1], foreign.text[1]);  // the filter does not read the names again
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(lets_trace_pass(f, matched.metadata, 1));
     EXPECT_FALSE(lets_trace_pass(f, matched.metadata, 2)) << "each span has its own values";
     EXPECT_FALSE(lets_trace_pass(f, foreign.metadata, 1));
   }
-  f.add_directive(*Directive::parse("[{x=3}]=trace"));  // what was found is forgotten
+  f.add_directive(*Directive::parse("[{x=3}]=trace"));  // the filter forgets the matches that it found
   EXPECT_EQ(f.callsite_enabled(matched.metadata), Interest::always);
   EXPECT_FALSE(lets_trace_pass(f, matched.metadata, 1));
   EXPECT_TRUE(lets_trace_pass(f, matched.metadata, 3));
@@ -381,7 +404,7 @@ TEST(EnvFilter, FindsTheDirectivesOfManyCallsitesOnAnyThread) {
 
 TEST(EnvFilter, ACallsiteMadeAtRunTimeMayReplaceAnother) {
   EnvFilter f = filter("[s]=trace");
-  for (int i = 0; i < 100; ++i) {  // often at the same address
+  for (int i = 0; i < 100; ++i) {  // a new callsite is often at the address of the last
     bool const is_named = i % 2 == 0;
     auto const span = span_site("app", is_named ? "s" : "t", Level::info, {"x"});
     EXPECT_EQ(f.callsite_enabled(span.metadata()), is_named ? Interest::always : Interest::sometimes);
@@ -389,5 +412,4 @@ TEST(EnvFilter, ACallsiteMadeAtRunTimeMayReplaceAnother) {
   }
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -7,22 +7,23 @@
 #include <string_view>
 
 #include "tracing_core/filter/nearest.h"
+#include "tracing_core/internal/short_text.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
+using internal::quoted;
 using Reached = std::span<Metadata const* const>;
 using Names = std::set<std::string_view>;
 
-std::string quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
-
-// Why a directive matched nothing; empty if it matched something.
+// The reason why a directive matched nothing; empty if it matched something.
 struct Reason {
   std::string text;
   bool is_near = false;  // see DirectiveNote
 };
 
-// The parts of a path differ in single letters: `mylib::nett` is near `mylib::net`, `mylib::io` is not.
+// True if each part of one path is similar to the same part of the other: `mylib::nett` is near `mylib::net`,
+// `mylib::io` is not.
 bool is_near(std::string_view a, std::string_view b) {
   while (true) {
     std::size_t const end_a = a.find("::"), end_b = b.find("::");
@@ -35,7 +36,7 @@ bool is_near(std::string_view a, std::string_view b) {
   }
 }
 
-// `text; did you mean "name"?`, or `text` alone if nothing has a similar name.
+// Returns `text; did you mean "name"?`, or `text` alone if nothing has a similar name.
 Reason with_nearest(std::string text, std::string_view name, Names const& names) {
   std::vector<std::string_view> const candidates(names.begin(), names.end());
   std::string_view const meant = internal::nearest(name, candidates);
@@ -135,7 +136,8 @@ class Explainer {
       if (reason.text != text) return reason;
       if (&field != fields_.data() && (&field)[-1].value && !field.value)
         return {text + "; a value with a comma is written in quotes: " + (&field)[-1].name + "=\"...\""};
-      if (span_ && !field.value && any([&](Metadata const& m) { return !m.is_span() && m.fields().contains(field.name); }))
+      if (span_ && !field.value &&
+          any([&](Metadata const& m) { return !m.is_span() && m.fields().contains(field.name); }))
         return {text + "; for events that have it write [{" + field.name + "}]", true};
       return reason;
     }
@@ -148,7 +150,7 @@ class Explainer {
   std::vector<FieldMatch> const& fields_;
 };
 
-// The most verbose level that is compiled into any callsite with this target.
+// Returns the most verbose level that is compiled into any callsite with this target.
 LevelFilter compiled_level(Reached reached, std::optional<std::string> const& target) {
   LevelFilter most = LevelFilter::off;
   for (Metadata const* m : reached) {
@@ -163,7 +165,7 @@ DirectiveNote compiled_out(std::string directive, std::optional<std::string> con
   return {std::move(directive), sentence + " (TRACING_MAX_LEVEL)"};
 }
 
-// The callsites of one target.
+// Summarizes the callsites of one target.
 struct TargetSummary {
   std::set<Level> levels;
   std::map<std::string_view, Names> spans;
@@ -190,11 +192,12 @@ void append_summary(std::string& out, std::string_view target, TargetSummary con
 
 }  // namespace
 
-std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached,
-                                   bool saw_values) {
+std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached, bool saw_values) {
   std::vector<DirectiveNote> notes;
   auto const note = [&](Directive const& directive, Reason const& reason, std::optional<std::string> const& target) {
     std::string const text = directive.to_string();
+    // Code that never ran emits nothing, as a directive with level `off` demands.
+    if (directive.level == LevelFilter::off && !reason.text.empty() && !reason.is_near) return;
     if (!reason.text.empty()) {
       notes.push_back({text, quoted(text) + " matched nothing that ran: " + reason.text, reason.is_near});
     } else if (LevelFilter const compiled = compiled_level(reached, target); directive.level > compiled) {
@@ -256,4 +259,4 @@ to the end of the text: GET|POST, b.*
   return out;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

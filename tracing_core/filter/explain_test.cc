@@ -9,8 +9,7 @@
 #include "tracing_core/dispatch/callsite.h"
 #include "tracing_core/filter/filter_test_support.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 // The callsites that ran in these tests.
 class Explain : public testing::Test {
@@ -38,6 +37,15 @@ TEST_F(Explain, IsEmptyForDirectivesThatMatched) {
             "");
 }
 
+// One filter serves runs with and without a GPU, whose targets differ.
+TEST_F(Explain, SaysNothingOfWhatIsOffAndNeverRan) {
+  EXPECT_EQ(notes("network=off,[download]=off,[{url}]=off"), "");
+  EXPECT_EQ(notes("gpo=off"),
+            "\"gpo=off\" matched nothing that ran: no target begins with \"gpo\"; did you mean \"gpu\"?");
+  EXPECT_EQ(notes("[host]=off"),
+            "\"[host]=off\" matched nothing that ran: \"host\" is a target; write it without brackets");
+}
+
 TEST_F(Explain, SuggestsTheNearestNameThatRan) {
   struct {
     std::string_view text, note;
@@ -63,13 +71,16 @@ TEST_F(Explain, SuggestsTheNearestNameThatRan) {
       {"[launch{count=7}]",
        "\"[launch{count=7}]=trace\" matched nothing that ran: no span \"launch\" recorded these values"},
       {"[launch{bytes}]=debug",
-       "\"[launch{bytes}]=debug\" matched nothing that ran: span \"launch\" has no field \"bytes\"; for events that have it "
+       "\"[launch{bytes}]=debug\" matched nothing that ran: span \"launch\" has no field \"bytes\"; for events that "
+       "have it "
        "write [{bytes}]"},
       {"[launch{stream=c++}]",
-       "\"[launch{stream=c++}]=trace\" matched nothing that ran: no span \"launch\" recorded these values; the value of "
+       "\"[launch{stream=c++}]=trace\" matched nothing that ran: no span \"launch\" recorded these values; the value "
+       "of "
        "\"stream\" is not a regular expression: bad repetition operator: ++"},
       {"[launch{stream=a,b}]",
-       "\"[launch{stream=a,b}]=trace\" matched nothing that ran: span \"launch\" has no field \"b\"; a value with a comma is "
+       "\"[launch{stream=a,b}]=trace\" matched nothing that ran: span \"launch\" has no field \"b\"; a value with a "
+       "comma is "
        "written in quotes: stream=\"...\""},
   };
   for (auto const& c : cases) EXPECT_EQ(notes(c.text), c.note) << c.text;
@@ -82,7 +93,7 @@ TEST_F(Explain, DistinguishesTyposFromNamesOfOtherParts) {
     ASSERT_EQ(notes.size(), 1u) << typo;
     EXPECT_TRUE(notes[0].is_near) << typo;
   }
-  // Of these, the similar path has other names, or more of them.
+  // Here the similar path has other names, or more of them.
   for (char const* const other : {"gpu::metrics", "hosts::gpu", "gpu::memory::io", "network", "[upload]",
                                   "host[launch]", "[launch{width}]", "[launch{count=7}]"}) {
     for (DirectiveNote const& note : explain(*EnvFilter::parse(other), reached_)) {
@@ -99,7 +110,7 @@ TEST_F(Explain, ReportsValuesThatWereNotRecorded) {
   EXPECT_EQ(notes[0].directive, "[launch{count=8}]=trace");
 }
 
-// What the note says after "the nearest that matches is ".
+// Returns the part of the note after "the nearest that matches is ".
 std::string suggestion(EnvFilter const& filter, std::vector<Metadata const*> const& reached) {
   auto const notes = explain(filter, reached);
   if (notes.size() != 1) return std::to_string(notes.size()) + " notes";
@@ -114,12 +125,19 @@ TEST_F(Explain, SuggestsADirectiveThatMatchesTheNearestValuesThatWereRecorded) {
     std::vector<Recorded> spans;
     std::string_view nearest;
   } const cases[] = {
-      {"[launch{count=7}]=debug", {{{"count", Value::of_i64(99)}}, {{"count", Value::of_i64(71)}}}, "[launch{count=71}]=debug"},
+      {"[launch{count=7}]=debug",
+       {{{"count", Value::of_i64(99)}}, {{"count", Value::of_i64(71)}}},
+       "[launch{count=71}]=debug"},
       {"[launch{count=7}]", {{{"count", Value::of_text("7")}}}, "[launch{count=\"7\"}]=trace"},
-      {"[launch{count=(4,64,1)}]", {{{"count", Value::of_verbatim("(4, 64, 1)")}}}, "[launch{count=\"(4, 64, 1)\"}]=trace"},
-      {"gpu[launch{count=a.c,stream=1}]", {{{"count", Value::of_text("a,\"d")}, {"stream", Value::of_f64(1)}}},
+      {"[launch{count=(4,64,1)}]",
+       {{{"count", Value::of_verbatim("(4, 64, 1)")}}},
+       "[launch{count=\"(4, 64, 1)\"}]=trace"},
+      {"gpu[launch{count=a.c,stream=1}]",
+       {{{"count", Value::of_text("a,\"d")}, {"stream", Value::of_f64(1)}}},
        "gpu[launch{count=\"a,\\\"d\",stream=1.0}]=trace"},
-      {"[launch{count=2,stream=1}]", {{{"count", Value::of_i64(1)}, {"stream", Value::of_i64(1)}}}, "[launch{count=1,stream=1}]=trace"},
+      {"[launch{count=2,stream=1}]",
+       {{{"count", Value::of_i64(1)}, {"stream", Value::of_i64(1)}}},
+       "[launch{count=1,stream=1}]=trace"},
       {"[launch{count=true}]", {{{"count", Value::of_bool(false)}}}, "[launch{count=false}]=trace"},
   };
   for (auto const& c : cases) {
@@ -184,5 +202,4 @@ TEST_F(Explain, HelpShowsValidDirectives) {
   EXPECT_EQ(examples, 5);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

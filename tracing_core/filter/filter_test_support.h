@@ -1,4 +1,4 @@
-// Callsites and spans for tests of filters, without a subscriber.
+// Makes callsites and spans for tests of filters, without a subscriber.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 
 #include "tracing_core/filter/filter.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// Forwards every call to a child; derived filters override the calls that they change. `Pointer` is any kind of
 /// pointer to the child, which must not be null.
@@ -43,4 +43,4 @@ class BasicForwardingFilter : public Filter {
 /// Forwards to a filter that it owns, alone or with others.
 using ForwardingFilter = BasicForwardingFilter<std::shared_ptr<Filter>>;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -13,7 +13,7 @@ using tracing::Interest;
 using tracing::LevelFilter;
 using tracing::PerfRole;
 
-// Appends a letter for each call, and answers what no default answers.
+// Appends a letter for each call, and returns answers that differ from all defaults.
 class Recording final : public tracing::Filter {
  public:
   explicit Recording(std::string& calls) : calls_(calls) {}
@@ -28,9 +28,15 @@ class Recording final : public tracing::Filter {
   bool follows_spans() const noexcept override { return add('f'), true; }
   void on_new_span(tracing::NewSpan const&, std::uintptr_t& state) noexcept override { add('S'), state = 7; }
   void on_record(tracing::FieldValues const&, std::uintptr_t& state) noexcept override { add('R'), ++state; }
-  void on_enter(std::uintptr_t state) noexcept override { if (state == 8) add('E'); }
-  void on_exit(std::uintptr_t state) noexcept override { if (state == 8) add('X'); }
-  void on_close(std::uintptr_t state) noexcept override { if (state == 8) add('C'); }
+  void on_enter(std::uintptr_t state) noexcept override {
+    if (state == 8) add('E');
+  }
+  void on_exit(std::uintptr_t state) noexcept override {
+    if (state == 8) add('X');
+  }
+  void on_close(std::uintptr_t state) noexcept override {
+    if (state == 8) add('C');
+  }
 
  private:
   void add(char call) const { calls_ += call; }

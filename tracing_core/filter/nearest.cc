@@ -7,19 +7,19 @@
 #include "tracing_core/filter/directive_scan.h"
 #include "tracing_core/model/level.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-constexpr std::size_t kMaxBytes = 64;
+constexpr std::size_t kMaxComparedBytes = 64;
 
 char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
-  a = a.substr(0, kMaxBytes);
-  b = b.substr(0, kMaxBytes);
-  using Row = std::array<std::size_t, kMaxBytes + 1>;
+  a = a.substr(0, kMaxComparedBytes);
+  b = b.substr(0, kMaxComparedBytes);
+  using Row = std::array<std::size_t, kMaxComparedBytes + 1>;
   Row before_last{}, last{}, row{};
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -63,4 +63,4 @@ std::string level_hint(std::string_view text) {
   return hint + "levels are off, error, warn, info, debug, trace or 0 to 5";
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,5 @@
-// What is dropped when an allocation fails while a record is emitted. This file replaces operator new of the program.
+// Tests what is dropped when an allocation fails while a record is emitted. This file replaces the program's operator
+// new.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +20,7 @@ namespace {
 
 constinit thread_local bool no_memory = false;
 
-// Allocations of this thread fail during its lifetime.
+// Makes allocations of this thread fail while it exists.
 struct OutOfMemory {
   OutOfMemory() { no_memory = true; }
   OutOfMemory(OutOfMemory const&) = delete;
@@ -38,8 +39,7 @@ void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return no
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 class EventCounter final : public Layer {
  public:
@@ -78,7 +78,7 @@ TEST(OutOfMemory, ACallsiteIsRegisteredLater) {
   });
 }
 
-// Runs on a thread of its own, so that the filter is new to the thread.
+// The spans are entered on a new thread, to which the filter is new.
 TEST(OutOfMemory, LevelsOfEnteredSpansAreDropped) {
   EnvFilter filter = EnvFilter::parse_lossy("[outer]=debug,[inner]=trace");
   auto const debug = event_site("x", Level::debug), trace = event_site("x", Level::trace);
@@ -127,5 +127,4 @@ TEST(OutOfMemory, AnErrorCodeHasNoText) {
   EXPECT_EQ(text.view(), "unknown");
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -4,7 +4,7 @@
 
 #include "tracing_core/internal/utf8.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::char_start;
@@ -13,8 +13,8 @@ constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the erro
 constexpr std::size_t kShownAfter = 40;
 constexpr std::string_view kCut = "...";
 
-// Appends text, of which parts may be the user's, as it can be shown in one line of a terminal. Returns its width, one
-// column per code point.
+// Appends text, parts of which may be the user's, in a form that one line of a terminal can show. Returns its width,
+// one column per code point.
 std::size_t append_shown(std::string& out, std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
@@ -52,4 +52,4 @@ std::string render(ParseError const& error, std::string_view text, std::string_v
   return out;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

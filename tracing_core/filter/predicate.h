@@ -1,4 +1,4 @@
-// filter_fn() and dynamic_filter_fn() make filters of functions; level_filter() makes one of a level.
+// filter_fn() and dynamic_filter_fn() make filters of functions; level_filter() makes a filter of a level.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/filter.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// What a dynamic filter can query about the calling thread.
+/// The data of the calling thread that a dynamic filter can query.
 class FilterContext {
  public:
-  /// The span that this thread is in; null if none. Valid during the call.
+  /// Returns the span that this thread is in; null if it is in none. Valid during the call.
   Metadata const* current_span() const noexcept {
     Subscriber const* const subscriber = current_subscriber();
     SpanId const span = subscriber == nullptr ? SpanId{} : subscriber->current_span();
@@ -23,7 +23,7 @@ class FilterContext {
 
 namespace internal {
 
-// If `kDynamic`, `f` also gets a FilterContext, and its results are not cached.
+// Calls `f` to decide. If `kDynamic`, `f` also gets a FilterContext, and its results are not cached.
 template <class F, bool kDynamic>
 class FilterFn final : public Filter {
  public:
@@ -50,7 +50,7 @@ class FilterFn final : public Filter {
 
 }  // namespace internal
 
-/// Lets pass records for which `f(metadata)` returns true. Its result is cached for each callsite, so it must depend on
+/// Lets records pass for which `f(metadata)` returns true. Its result is cached for each callsite, so it must depend on
 /// the metadata only. Nothing above `max_level` passes. `f` is called by any thread and must not throw.
 template <class F>
 requires std::is_invocable_r_v<bool, F&, Metadata const&> std::unique_ptr<Filter> filter_fn(
@@ -70,4 +70,4 @@ inline std::unique_ptr<Filter> level_filter(LevelFilter level) {
   return filter_fn([](Metadata const&) { return true; }, level);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// Messages of filters, compared with approved files.
+// Compares messages of filters with approved files.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,8 +10,7 @@
 #include "tracing_core/filter/filter_test_support.h"
 #include "tracing_core/filter/targets.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using testing::expect_approved;
 
@@ -71,13 +70,13 @@ TEST(FilterTexts, HelpAndExplanations) {
 
   std::string notes;
   for (DirectiveNote const& note :
-       explain(*EnvFilter::parse("gpu::compiel=debug,gpo,debgu,network,launch=info,[lanch],[host],host[launch],[launch{cuont}],"
-                                 "[{byts}]=info,[{bytes,count}]=info,[launch{count=7}],gpu=info"),
+       explain(*EnvFilter::parse(
+                   "gpu::compiel=debug,gpo,debgu,network,launch=info,[lanch],[host],host[launch],[launch{cuont}],"
+                   "[{byts}]=info,[{bytes,count}]=info,[launch{count=7}],gpu=info"),
                reached)) {
     notes += note.sentence + "\n";
   }
   expect_approved("explanations.txt", notes);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

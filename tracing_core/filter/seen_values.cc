@@ -8,17 +8,17 @@
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-constexpr std::size_t kMaxBytes = 200;
+constexpr std::size_t kMaxSeenBytes = 200;
 
 bool is_typed(ValueKind kind) noexcept {
   return kind == ValueKind::boolean || kind == ValueKind::i64 || kind == ValueKind::u64 || kind == ValueKind::f64 ||
          kind == ValueKind::f32;
 }
 
-// Calls `f` with the text that a directive in quotes would have to contain.
+// Calls `f` with the text that a directive would have to contain in quotes.
 template <class F>
 auto with_text(Value const& value, F&& f) {
   if (value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim) return f(value.as_text());
@@ -41,7 +41,7 @@ SeenValues::~SeenValues() {
 std::uint64_t SeenValues::hash_of(Value const& value, std::uint64_t hash) noexcept {
   if (value.is_empty() || value.kind() == ValueKind::redacted || hash == 0) return 0;
   return with_text(value, [&](std::string_view text) -> std::uint64_t {
-    if (text.size() > kMaxBytes) return 0;
+    if (text.size() > kMaxSeenBytes) return 0;
     return mix(mix(hash, std::uint64_t{is_typed(value.kind())}), std::hash<std::string_view>()(text)) | 1;
   });
 }
@@ -67,4 +67,4 @@ void SeenValues::add(std::uint64_t hash, std::vector<SeenValue> values) {
   if (!slot.compare_exchange_strong(none, added, std::memory_order_release, std::memory_order_relaxed)) delete added;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,5 @@
-// SeenValues: values that spans recorded where a directive requires others, for the note that it matched nothing.
+// SeenValues: keeps values that spans recorded where a directive requires others, for the note that the directive
+// matched nothing.
 #pragma once
 
 #include <array>
@@ -10,16 +11,16 @@
 
 #include "tracing_core/model/value.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// A value as it is written in a directive that matches it: a number, a boolean, or text in quotes.
+/// A value in the form in which a directive that matches it is written: a number, a boolean, or text in quotes.
 struct SeenValue {
-  std::uint32_t field = 0;  // in the directive
+  std::uint32_t field = 0;  // index in the directive's fields
   std::string text;
 };
 
-/// The values of up to 256 spans that differ in them, of the first 4096 that are offered. Thread-safe, without an order
-/// between the threads that add.
+/// Keeps the values of up to 256 spans whose values differ, from the first 4096 spans that are offered. Thread-safe,
+/// without an order between the threads that add.
 class SeenValues {
  public:
   SeenValues() = default;
@@ -27,11 +28,13 @@ class SeenValues {
   SeenValues& operator=(SeenValues const&) = delete;
   ~SeenValues();
 
-  /// The hash of a value that can be kept, continuing `hash`; 0 if it cannot: it is empty, hidden or longer than 200 bytes.
+  /// Returns the hash of a value, continuing `hash`. Returns 0 for a value that cannot be kept, because it is empty,
+  /// hidden or longer than 200 bytes.
   static std::uint64_t hash_of(Value const& value, std::uint64_t hash) noexcept;
   static std::string text_of(Value const& value);
 
-  /// False if there have been enough, or values with this hash.
+  /// Returns false if the slot for this hash is taken, or if the hash is 0 (a value that cannot be kept). Counts one
+  /// offered span.
   bool wants(std::uint64_t hash) noexcept;
   bool wants_any() const noexcept { return offered_.load(std::memory_order_relaxed) < kMaxOffered; }
   void add(std::uint64_t hash, std::vector<SeenValue> values);
@@ -46,8 +49,8 @@ class SeenValues {
  private:
   static constexpr std::uint32_t kMaxOffered = 4096;
 
-  std::atomic<std::uint32_t> offered_{0};  // or fewer, if several threads offer at a time
+  std::atomic<std::uint32_t> offered_{0};  // too low if several threads offer at a time
   std::array<std::atomic<std::vector<SeenValue> const*>, 256> slots_{};
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

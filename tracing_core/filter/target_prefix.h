@@ -6,9 +6,11 @@
 #include <cstring>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+#include "tracing_core/internal/cxx20.h"
 
-/// A target to be tested against many prefixes, its first eight bytes in a register.
+namespace tracing { inline namespace v1 { namespace internal {
+
+/// A target that is tested against many prefixes. Its first eight bytes are in a register.
 class TargetKey {
  public:
   explicit TargetKey(std::string_view target) noexcept : text_(target) {
@@ -23,7 +25,7 @@ class TargetKey {
   std::uint64_t head_ = 0;
 };
 
-/// The first eight bytes of a prefix that a directive requires, which rule out almost all other targets.
+/// The first eight bytes of a prefix that a directive requires. They rule out almost all other targets.
 class TargetPrefix {
  public:
   explicit TargetPrefix(std::string_view prefix) noexcept {
@@ -31,7 +33,7 @@ class TargetPrefix {
     std::memset(&mask_, 0xFF, count);
   }
 
-  /// False if the target certainly does not begin with the prefix.
+  /// Returns false if the target certainly does not begin with the prefix.
   bool may_begin(TargetKey const& key) const noexcept { return (key.head_ & mask_) == head_; }
 
  private:
@@ -39,4 +41,4 @@ class TargetPrefix {
   std::uint64_t mask_ = 0;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

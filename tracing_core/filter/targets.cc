@@ -5,13 +5,13 @@
 
 #include "tracing_core/filter/nearest.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-// Parses one directive. Positions refer to it.
-class Parser {
+// Parses one directive. Positions in errors refer to its text.
+class TargetParser {
  public:
-  Parser(std::string_view text, ParseError& error) : text_(text), error_(error) {}
+  TargetParser(std::string_view text, ParseError& error) : text_(text), error_(error) {}
 
   std::optional<Directive> run() {
     std::size_t const equals = text_.find('=');
@@ -81,7 +81,7 @@ std::optional<Targets> Targets::parse(std::string_view text, ParseError* error) 
   for (std::size_t begin = 0; begin <= text.size();) {
     std::size_t const end = std::min(text.find(',', begin), text.size());
     ParseError mistake;
-    auto directive = Parser(text.substr(begin, end - begin), mistake).run();
+    auto directive = TargetParser(text.substr(begin, end - begin), mistake).run();
     if (!directive) {
       mistake.position += begin;
       if (error != nullptr) *error = std::move(mistake);
@@ -134,4 +134,4 @@ std::string Targets::to_string() const {
   return out;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -4,8 +4,7 @@
 
 #include "tracing_core/filter/filter_test_support.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 TEST(Targets, ParsesLevelsOfTargets) {
   struct {
@@ -78,5 +77,4 @@ TEST(Targets, RequiresFieldsOfEvents) {
   EXPECT_FALSE(targets.would_enable("app", Level::error));
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

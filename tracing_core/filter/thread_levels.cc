@@ -8,15 +8,16 @@
 
 #include "tracing_core/dispatch/thread_level.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// One filter's levels on one thread. None is less verbose than its predecessor, so the last one is the most verbose.
+// One filter's levels on one thread. No level is less verbose than the level below it, so the last one is the most
+// verbose.
 struct Stack {
   std::uint64_t filter;
   std::weak_ptr<std::uint64_t const> owner;
   std::vector<LevelFilter> levels;
-  std::size_t lost = 0;  // further levels, from the first on for which there was no memory
+  std::size_t lost = 0;  // number of further levels, from the first one for which there was no memory
 };
 
 // A thread's stacks. Freed when the thread ends. Levels pushed by later destructors are ignored.
@@ -39,7 +40,7 @@ Stack* find(std::uint64_t filter) noexcept {
   return found == stacks->end() ? nullptr : &*found;
 }
 
-// Null if memory runs out.
+// Returns null if memory runs out.
 Stack* add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& owner) noexcept {
   try {
     if (stacks == nullptr) {
@@ -54,7 +55,7 @@ Stack* add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& own
   }
 }
 
-// False if memory runs out.
+// Returns false if memory runs out.
 bool append(std::vector<LevelFilter>& levels, LevelFilter level) noexcept {
   try {
     levels.push_back(level);
@@ -115,4 +116,4 @@ void pop_level(ThreadLevelsOwner const& owner) noexcept {
   remember(filter, stack->levels.empty() ? LevelFilter::off : stack->levels.back());
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

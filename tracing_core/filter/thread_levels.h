@@ -1,4 +1,4 @@
-// The level that the spans of a thread let pass, for each filter that follows spans.
+// Keeps the level that the spans of a thread let pass, for each filter that follows spans.
 #pragma once
 
 #include <array>
@@ -8,10 +8,10 @@
 
 #include "tracing_core/model/level.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Identifies a filter by a number that is never reused, so that a thread never takes the levels of a destroyed filter
-/// for those of another one at the same address.
+/// Identifies a filter by a number that is never reused. So a thread never takes the levels of a destroyed filter for
+/// the levels of another filter at the same address.
 class ThreadLevelsOwner {
  public:
   ThreadLevelsOwner();
@@ -23,27 +23,29 @@ class ThreadLevelsOwner {
   std::shared_ptr<std::uint64_t const> number_;  // expires with the filter, so that threads drop its levels
 };
 
-// The last result on this thread, by the filter's number; zero is no filter.
+// The last result on this thread for a filter; the number zero stands for no filter.
 struct RecentLevel {
   std::uint64_t filter = 0;
   LevelFilter level{};
 };
 inline constexpr std::size_t kRecentLevels = 4;
 
-// Read for every record that a filter must decide. Accessed by one instruction, even in a shared library.
+// The last results. They are read for every record that a filter must decide, by one instruction even in a shared
+// library.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local std::array<RecentLevel, kRecentLevels> recent_levels;
 
 LevelFilter look_up_level(std::uint64_t filter) noexcept;
 
-/// The most verbose level that was pushed and not yet popped on this thread; off if none.
+/// Returns the most verbose level that was pushed and not yet popped on this thread; off if there is none.
 inline LevelFilter current_level(std::uint64_t filter) noexcept {
   RecentLevel const& recent = recent_levels[filter % kRecentLevels];
   return recent.filter == filter ? recent.level : look_up_level(filter);
 }
 
-/// If memory runs out, the level and those pushed until it is popped are dropped.
+/// Pushes the level of a span that this thread enters. If memory runs out, drops this level and all levels pushed until
+/// it is popped.
 void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept;
 /// Removes the level that was pushed last on this thread, if there is one.
 void pop_level(ThreadLevelsOwner const& owner) noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -8,14 +8,15 @@
 #include <type_traits>
 #include <utility>
 
-#include "tracing_core/filter/regex_pattern.h"
+#include "tracing_core/filter/pattern/regex_pattern.h"
+#include "tracing_core/internal/characters.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+using internal::is_digit;
 
-// An optional sign followed by digits; only a plus sign for unsigned numbers.
+// Parses an optional sign followed by digits. Unsigned numbers may only have a plus sign.
 template <class Integer>
 std::optional<Integer> parse_integer(std::string_view text) noexcept {
   if (!text.empty() && text.front() == '+') {
@@ -28,8 +29,8 @@ std::optional<Integer> parse_integer(std::string_view text) noexcept {
   return value;
 }
 
-// True if a number out of range overflows to infinity, false if it underflows to zero.
-// REQUIRES: `text` is digits, an optional point and an optional exponent.
+// Returns true if a number out of range overflows to infinity, false if it underflows to zero. REQUIRES: `text`
+// consists of digits, an optional point and an optional exponent.
 bool is_huge(std::string_view text) noexcept {
   std::size_t const e = text.find_first_of("eE");
   std::string_view const mantissa = text.substr(0, e);
@@ -41,8 +42,8 @@ bool is_huge(std::string_view text) noexcept {
   return has_exponent || first < point;
 }
 
-// An optional sign, followed by digits with at most one point and an optional exponent, or by `inf`, `infinity` or
-// `nan` in any case.
+// Parses an optional sign, followed by digits with at most one point and an optional exponent, or by `inf`, `infinity`
+// or `nan` in any case.
 std::optional<double> parse_float(std::string_view text) noexcept {
   bool const negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -54,7 +55,7 @@ std::optional<double> parse_float(std::string_view text) noexcept {
   return negative ? -value : value;
 }
 
-// The shortest digits that parse to `value`, without an exponent: 1e21 becomes 1 and 21 zeros.
+// Appends the shortest digits that parse to `value`, without an exponent: 1e21 becomes 1 and 21 zeros.
 void append_plain(std::string& out, double value) {
   if (std::signbit(value)) out += '-';
   value = std::fabs(value);
@@ -94,7 +95,7 @@ void append_utf8(std::string& out, char32_t c) {
   }
 }
 
-// The value of hexadecimal digits; none if they are no code point.
+// Returns the value of hexadecimal digits; nothing if it is not a code point.
 std::optional<char32_t> parse_code_point(std::string_view digits) noexcept {
   std::uint32_t value = 0;
   auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
@@ -102,8 +103,8 @@ std::optional<char32_t> parse_code_point(std::string_view digits) noexcept {
   return value;
 }
 
-// Appends the character of the escape after a backslash at the start of `text`. Returns the size of the escape; 0 if it is
-// not one of those that append_quoted() writes.
+// Appends the character for the escape that follows a backslash at the start of `text`. Returns the size of the escape,
+// or 0 if append_quoted() never writes it.
 std::size_t append_unescaped(std::string& out, std::string_view text) {
   constexpr std::string_view kLetters = "\"\\'ntr0", kCharacters("\"\\'\n\t\r\0", 7);
   if (text.empty()) return 0;
@@ -118,7 +119,8 @@ std::size_t append_unescaped(std::string& out, std::string_view text) {
   return code_point ? (append_utf8(out, *code_point), close + 1) : 0;
 }
 
-// The text that append_quoted() writes like this between quotes.
+// Undoes the escapes of append_quoted() in `text`, which is without its quotes. Returns nothing if `text` has an escape
+// that append_quoted() never writes.
 std::optional<std::string> unescape(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -156,8 +158,8 @@ std::optional<ValueMatch> ValueMatch::parse(std::string_view text, ValueSyntax s
   return parse(text, syntax, budget, error);
 }
 
-std::optional<ValueMatch> ValueMatch::parse(std::string_view text, ValueSyntax syntax,
-                                            internal::PatternBudget& budget, std::string& error) {
+std::optional<ValueMatch> ValueMatch::parse(std::string_view text, ValueSyntax syntax, internal::PatternBudget& budget,
+                                            std::string& error) {
   ValueMatch match(false);
   auto const as_text = syntax == ValueSyntax::text_or_regex ? written(text) : nullptr;
   match.written_ = as_text;
@@ -199,7 +201,7 @@ bool ValueMatch::matches_f64(double x) const noexcept {
   if (std::holds_alternative<NotANumber>(value_)) return std::isnan(x);
   auto const* wanted = std::get_if<double>(&value_);
   if (wanted == nullptr) return false;
-  bool const is_infinity = written_ != nullptr && x == *wanted;  // of which the difference is not a number
+  bool const is_infinity = written_ != nullptr && x == *wanted;  // the difference of two infinities is NaN
   return is_infinity || std::fabs(x - *wanted) < std::numeric_limits<double>::epsilon();
 }
 
@@ -264,10 +266,10 @@ std::weak_ordering ValueMatch::compare(ValueMatch const& b) const noexcept {
     } else if constexpr (std::is_arithmetic_v<T>) {
       return x < y ? Order::less : y < x ? Order::greater : Order::equivalent;
     } else {
-      return Order::equivalent;  // not a number
+      return Order::equivalent;  // both are NaN
     }
   };
   return std::visit(compare_same_type, value_);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

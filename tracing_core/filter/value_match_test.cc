@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 ValueMatch value(std::string_view text, ValueSyntax syntax = ValueSyntax::regex) {
   std::string error;
@@ -64,16 +63,18 @@ TEST(ValueMatch, AcceptsRustsRegexSyntax) {
       {"(?-u:\\w+)\\w", "a日", true},
       {"^(?-u:\\w+)$", "日", false},
       {"[\\w-]+", "日-é", true},
-      {"[\\W]", "-", true},
-      {"[\\Wa]", "a", true},
-      {"^[\\Wa]$", "b", false},
+      {"^\\W$", "-", true},
+      {"^\\W$", "é", false},
+      {"(?-u)[\\Wa]", "é", true},
+      {"^\\D[\\D]$", "é٣", false},
       {"\\s", "\u3000", true},
       {"[^\\S]", "\u00a0", true},
       {"^\\S$", "\u00a0", false},
-      {"\\pN\\p{Letter}\\p{Uppercase_Letter}", "1aB", true},
-      {"\\p{Greek}\\P{sc=Greek}", "αa", true},
+      {"^[\\s\\S]$", "\u3000", true},
+      {"\\pN\\p{L}[\\p{Lu}]", "1aB", true},
+      {"\\p{Greek}\\P{Greek}\\p{^Greek}", "αaa", true},
       {"(?i)BOB", "bob", true},
-      {"(?<n>a)(?P<m>b)", "ab", true},
+      {"(?P<ux>a) (?<n>b)(?:c)", "a bc", true},
       {"(?x) a b # comment", "ab", true},
       {"(?x: a )( )b", "a b", true},
       {"[[:alpha:]]+", "ab", true},
@@ -92,12 +93,19 @@ TEST(ValueMatch, ReportsWhyAPatternIsInvalid) {
       {"(", "missing ): ("},
       {"(?=a)", "look-around is not supported"},
       {"(?<!a)", "look-around is not supported"},
+      {"(?R)a", "invalid perl operator: (?R"},
       {"(a)\\1", "backreferences are not supported"},
+      {"\\Qa", "unknown escape: \\Q"},
+      {"\\b{start}", "\\b{...} is not supported"},
+      {"[\\Wa]", "\\W inside brackets is not supported; write [^\\w]"},
+      {"[a[b]]", "a [ inside brackets is not supported; write \\["},
       {"[a&&b]", "set operations inside brackets are not supported"},
-      {"[a", "missing closing ]"},
-      {"\\u{110000000}", "invalid code point after a backslash"},
+      {"[a", "missing ]: [a"},
+      {"\\u{110000}", "invalid escape sequence: \\x{110000"},
+      {"\\u{41", "invalid code point after a backslash"},
+      {"\\u1}ab", "invalid code point after a backslash"},
       {"\\u12", "invalid code point after a backslash"},
-      {"\\p{", "missing } after \\p{"},
+      {"\\p{Letter}", "invalid character class range: \\p{Letter}"},
       {"a\\", "trailing \\"},
       {"\xff", "invalid UTF-8"},
   };
@@ -137,7 +145,9 @@ TEST(ValueMatch, MatchesItsOwnTextOrARegularExpression) {
       {"\"C:\\\\x\"", "C:\\x", true},
       {"\"C:\\x\"", "C:\\x", true},
       {"\"say \\\"hi\\\"\"", "say \"hi\"", true},
-      {"\"\\n\\t\\r\\0\\'\\u{e9}\\u{20ac}\\u{1f600}\\x1b\"", {"\n\t\r\0'\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\x1b", 15}, true},
+      {"\"\\n\\t\\r\\0\\'\\u{e9}\\u{20ac}\\u{1f600}\\x1b\"",
+       {"\n\t\r\0'\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\x1b", 15},
+       true},
       {"\"\"", "", true},
       {"\"", "\"", true},
       {"\"((\"", "((", true},
@@ -146,7 +156,8 @@ TEST(ValueMatch, MatchesItsOwnTextOrARegularExpression) {
       {"true", "true", true},
   };
   for (auto const& c : cases) {
-    EXPECT_EQ(value(c.wanted, ValueSyntax::text_or_regex).matches_text(c.text), c.matches) << c.wanted << " on " << c.text;
+    EXPECT_EQ(value(c.wanted, ValueSyntax::text_or_regex).matches_text(c.text), c.matches)
+        << c.wanted << " on " << c.text;
   }
   EXPECT_TRUE(value("c++", ValueSyntax::text_or_regex).matches_text("c++"));
   EXPECT_EQ(value("c++", ValueSyntax::text_or_regex).pattern_error(), "bad repetition operator: ++");
@@ -164,5 +175,4 @@ TEST(ValueMatch, OrdersByTypeThenValue) {
   }
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

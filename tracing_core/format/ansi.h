@@ -6,7 +6,7 @@
 #include "tracing_core/model/level.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 inline constexpr std::string_view kBold = "\x1b[1m";
 inline constexpr std::string_view kDim = "\x1b[2m";
@@ -14,9 +14,10 @@ inline constexpr std::string_view kItalic = "\x1b[3m";
 inline constexpr std::string_view kDimItalic = "\x1b[2;3m";
 inline constexpr std::string_view kReset = "\x1b[0m";
 
-// Appends `prefix text ESC[0m`, or the text alone.
+// Appends `prefix text ESC[0m`, or only the text.
 inline void append_painted(TextBuffer& out, bool ansi, std::string_view prefix, std::string_view text) noexcept {
-  if (!ansi) [[likely]] return out.append(text);
+  if (!ansi) [[likely]]
+    return out.append(text);
   out.append(prefix);
   out.append(text);
   out.append(kReset);
@@ -31,10 +32,10 @@ constexpr std::string_view bold_level_color(Level level) noexcept {
   return kColors[static_cast<std::size_t>(level)];
 }
 
-// Five characters, padded to eight.
+// Returns the level's name aligned to five characters, then padded to eight.
 constexpr std::string_view aligned_level(Level level) noexcept {
   constexpr std::string_view kNames[] = {"        ", "ERROR   ", " WARN   ", " INFO   ", "DEBUG   ", "TRACE   "};
   return kNames[static_cast<std::size_t>(level)];
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,6 +1,6 @@
 #include "tracing_core/format/format_parts.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 template <bool kAnsi>
@@ -11,8 +11,7 @@ class Compact final : public TextFormat<kAnsi> {
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, event.metadata.level(), kAnsi);
-    if (options_.thread_names || options_.thread_ids)
-      append_thread(out, event.context.track(), options_);
+    if (options_.thread_names || options_.thread_ids) append_thread(out, event.context.track(), options_);
     if (event.shown) {
       for_each_from_root(
           event.shown,
@@ -25,7 +24,8 @@ class Compact final : public TextFormat<kAnsi> {
     }
     append_location(out, event.metadata);
     fields_->append(out, event.fields, style_);
-    for_each_from_root(event.scope, [&](SpanRef span) { append_cached(out, span, key_, *this); }, [] {});
+    for_each_from_root(
+        event.scope, [&](SpanRef span) { append_cached(out, span, key_, *this); }, [] {});
     out.push_back('\n');
     return true;
   }
@@ -35,7 +35,7 @@ class Compact final : public TextFormat<kAnsi> {
   using Base::append_name, Base::fields_, Base::key_, Base::options_, Base::shows_file, Base::shows_line, Base::style_,
       Base::timer_;
 
-  // A blank and the span's fields, or nothing if it has none.
+  // Appends a blank and the span's fields, or nothing if the span has no fields.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     std::size_t const before = out.size();
     out.push_back(' ');
@@ -46,7 +46,7 @@ class Compact final : public TextFormat<kAnsi> {
     if (kAnsi) out.append(kReset);
   }
 
-  // `target: file:12: `
+  // Appends `target: file:12: `.
   void append_location(TextBuffer& out, Metadata const& metadata) const noexcept {
     bool any = options_.target;
     if (options_.target) {
@@ -76,4 +76,4 @@ std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options) {
   return make_text_format<Compact>(options);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

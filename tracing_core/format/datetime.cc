@@ -8,7 +8,7 @@
 
 #include "tracing_core/internal/digits.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
@@ -26,7 +26,8 @@ struct Date {
   std::uint32_t day;
 };
 
-// The calendar repeats every 400 years, so the years of std::chrono, which have 16 bits, suffice.
+// Returns the date of a day. The calendar repeats every 400 years, so the years of std::chrono, which have 16 bits,
+// suffice.
 Date date_of(std::int64_t days_since_epoch) noexcept {
   constexpr std::int64_t kDaysPerCycle = 146'097;
   std::int64_t const cycle = floor_divide(days_since_epoch, kDaysPerCycle);
@@ -48,20 +49,21 @@ char* write_two(char* at, std::uint32_t value, char separator) noexcept {
   return at + 1;
 }
 
-// Minutes east of Greenwich; 0 for times that localtime_r() cannot convert, such as years beyond int.
+// Returns minutes east of Greenwich; 0 for times that localtime_r() cannot convert, such as years beyond int.
 std::int32_t utc_offset_minutes(std::int64_t seconds) noexcept {
   std::time_t const time = seconds;
   std::tm local{};
   return localtime_r(&time, &local) == nullptr ? 0 : static_cast<std::int32_t>(local.tm_gmtoff / 60);
 }
 
-// Keeps the text of the last second.
+// Appends times, and keeps the text of the last second.
 class UtcTimeText {
  public:
   void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds, std::string_view zone) noexcept {
-    if (seconds != seconds_ || prefix_size_ == 0) [[unlikely]] update(seconds);
+    if (seconds != seconds_ || prefix_size_ == 0) [[unlikely]]
+      update(seconds);
     if (char* const begin = out.reserve(kMaxPrefixSize + kMicrosecondDigits + zone.size())) {
-      std::memcpy(begin, prefix_, kMaxPrefixSize);  // of a fixed size: two moves
+      std::memcpy(begin, prefix_, kMaxPrefixSize);  // a fixed size, so the compiler makes two moves
       char* const end = internal::write_six_digits(begin + prefix_size_, nanoseconds / 1000);
       std::memcpy(end, zone.data(), zone.size());
       out.commit(prefix_size_ + kMicrosecondDigits + zone.size());
@@ -88,7 +90,7 @@ class UtcTimeText {
   }
 
   std::int64_t seconds_ = 0;
-  std::size_t prefix_size_ = 0;  // 0: no second yet
+  std::size_t prefix_size_ = 0;  // 0: no text yet
   char prefix_[kMaxPrefixSize] = {};
 };
 
@@ -143,4 +145,4 @@ void append_uptime(TextBuffer& out, std::uint64_t nanoseconds) noexcept {
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

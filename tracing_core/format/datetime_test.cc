@@ -8,8 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 std::string utc(std::int64_t seconds, std::uint32_t nanoseconds = 0) {
   TextBuffer buffer;
@@ -120,5 +119,4 @@ TEST(AppendUptime, AlignsTheSecondsToFourCharacters) {
   }
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

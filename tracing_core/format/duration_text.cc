@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 void append_rounded(TextBuffer& out, double value, int decimals, std::string_view unit) noexcept {
@@ -17,7 +17,7 @@ void append_rounded(TextBuffer& out, double value, int decimals, std::string_vie
 
 }  // namespace
 
-// Divides a floating-point number, as the reference does, so that ties are rounded the same way.
+// Divides a floating-point number, as the reference does, so that ties are rounded as in the reference.
 void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept {
   auto value = static_cast<double>(nanoseconds);
   for (std::string_view const unit : {"ns", "\u00b5s", "ms", "s"}) {
@@ -29,7 +29,8 @@ void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept {
 
 void append_relative_time(TextBuffer& out, std::int64_t nanoseconds, std::size_t width) noexcept {
   bool const is_before = nanoseconds < 0;
-  std::uint64_t const size = is_before ? -static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+  std::uint64_t const size =
+      is_before ? -static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
   std::uint64_t const us = size / 1000;
   InlineTextBuffer<32> text;
   text.push_back(is_before ? '-' : '+');
@@ -42,4 +43,4 @@ void append_relative_time(TextBuffer& out, std::int64_t nanoseconds, std::size_t
   out.append(text.view());
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

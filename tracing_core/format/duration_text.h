@@ -6,15 +6,15 @@
 
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// Appends a duration with about three digits in the largest unit it reaches, as the Rust crate prints `time.busy` and
 /// `time.idle`: `0.00ns`, `1.23µs`, `45.6ms`, `789s`. Rounding does not change the unit: `1000ms`.
 void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept;
 
-/// The lines of a second or so have what follows below each other.
+/// With this width, text after times of up to a second or so is aligned.
 inline constexpr std::size_t kRelativeTimeWidth = 11;
-/// Appends `+1.204 ms`, with blanks before it if it is shorter than `width`.
+/// Appends `+1.204 ms`, after blanks if it is shorter than `width`.
 void append_relative_time(TextBuffer& out, std::int64_t nanoseconds, std::size_t width = kRelativeTimeWidth) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -6,8 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 std::string duration_text(std::uint64_t nanoseconds) {
   TextBuffer buffer;
@@ -68,5 +67,4 @@ TEST(AppendRelativeTime, IsSignedAndAligned) {
   EXPECT_EQ(narrow.view(), "+0.042 ms");
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

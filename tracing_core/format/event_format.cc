@@ -4,9 +4,10 @@
 #include <atomic>
 
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 // The length of the longest thread name seen so far, in bytes.
@@ -17,10 +18,6 @@ std::size_t note_thread_name(std::size_t size) noexcept {
   while (size > longest && !longest_thread_name.compare_exchange_weak(longest, size, std::memory_order_relaxed)) {
   }
   return std::max(size, longest);
-}
-
-std::size_t count_characters(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 }  // namespace
@@ -36,12 +33,13 @@ std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& option
 }
 
 void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept {
-  // Visits kRoom spans at a time, which it finds from the nearest of as many marks: any depth works without allocation.
+  // Visits kRoom spans at a time, which it finds from the nearest of up to kRoom marks. So any depth works without
+  // allocation.
   constexpr std::size_t kRoom = 128;
   std::size_t depth = 0;
   for (SpanRef span = leaf; span; span = span.parent()) ++depth;
   std::size_t const stride = kRoom * (depth / (kRoom * kRoom) + 1);
-  SpanRef marks[kRoom] = {leaf};  // and every stride-th span above it
+  SpanRef marks[kRoom] = {leaf};  // `leaf` and every stride-th span above it
   for (std::size_t i = 1; i * stride < depth; ++i) {
     marks[i] = marks[i - 1];
     for (std::size_t step = 0; step < stride; ++step) marks[i] = marks[i].parent();
@@ -70,17 +68,18 @@ void append_escaped_name(TextBuffer& out, std::string_view before, std::string_v
   out.append(after);
 }
 
-void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept {
+void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key,
+               std::uint64_t changes) noexcept {
   constexpr std::size_t kMaxKept = 4096;
   if (leaf.is_shared() || out.truncated() || out.size() - begin > kMaxKept) return;
   CachedPath* const cached = leaf.cached_path();
   if (cached == nullptr) return;
   CachedPath& path = *cached;
   bool const again = path.key == key && path.mask == leaf.mask();
-  if (!again && path.key != nullptr) return;  // another format uses it
+  if (!again && path.key != nullptr) return;  // another format uses the cached path
   path.key = key;
   path.mask = leaf.mask();
-  if (!again) return;  // cached only from the second time on, since many spans have only one event
+  if (!again) return;  // a path is cached only when it is needed again, since many spans have only one event
   path.text.clear();
   path.text.append(out.view().substr(begin));
   path.changes = path.text.truncated() ? 0 : changes;
@@ -114,7 +113,7 @@ void append_thread(TextBuffer& out, Track const& track, FormatOptions const& opt
   bool const names = options.thread_names;
   if (names && !track.name.empty()) {
     std::size_t const width = note_thread_name(track.name.size());
-    std::size_t const characters = count_characters(track.name);
+    std::size_t const characters = internal::count_characters(track.name);
     if (characters < width) out.append(width - characters, ' ');
     append_thread_name(out, track.name, options);
     out.push_back(' ');
@@ -126,4 +125,4 @@ void append_thread(TextBuffer& out, Track const& track, FormatOptions const& opt
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -7,7 +7,7 @@
 #include "tracing_core/format/shortened_values.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::append_painted;
@@ -19,7 +19,7 @@ std::uint64_t next_number() noexcept {
 
 bool is_log_field(std::string_view name) noexcept { return name.starts_with("log."); }
 
-// Rust keywords have the prefix in `r#type`.
+// Removes the prefix of `r#type`, which Rust uses for names that are keywords.
 std::string_view without_raw_prefix(std::string_view name) noexcept {
   if (name.starts_with("r#")) name.remove_prefix(2);
   return name;
@@ -47,7 +47,8 @@ void append_text(TextBuffer& out, std::string_view text, TextStyle style) noexce
 // Sanitizes the text in `out` from `begin` on.
 void sanitize_from(TextBuffer& out, std::size_t begin, TextStyle style) noexcept {
   bool const plain = internal::is_plain<internal::needs_sanitizing>(out.view().substr(begin));
-  if (!plain) [[unlikely]] replace_sanitized(out, begin, style);
+  if (!plain) [[unlikely]]
+    replace_sanitized(out, begin, style);
 }
 
 // Appends a value: an error as its own text and, if it has causes, `append_key()` and `[cause, cause]`.
@@ -72,7 +73,7 @@ void append_value(TextBuffer& out, Value const& value, TextStyle style, F append
   if (count > 1) out.push_back(']');
 }
 
-// The same for the field `message`.
+// Appends the value of the field `message`, in the same way.
 template <class F>
 void append_message_value(TextBuffer& out, Value const& value, TextStyle style, F append_key) noexcept {
   if (value.kind() != ValueKind::error) return append_message_text(out, value, style);
@@ -113,14 +114,14 @@ class DefaultFieldsPrinter {
   }
 
  private:
-  // The message of the statement, usually literal text.
+  // Appends the message of the statement, which is usually literal text.
   void print_own_message(bool first, Metadata const& metadata, Value const* values) noexcept {
     std::string_view const literal = internal::message_literal(metadata.parts());
     bool const simple = metadata.parts().placeholder_count == 0 &&
                         (!style_.sanitizes_text() || internal::is_plain<internal::needs_sanitizing>(literal));
     char* const at = simple ? out_.reserve(literal.size() + 1) : nullptr;
     if (at != nullptr) [[likely]] {
-      *at = ' ';  // overwritten by the first
+      *at = ' ';  // overwritten if this is the first field
       out_.commit(static_cast<std::size_t>(internal::copy_short(at + !first, literal) - at));
     } else {
       if (!first) out_.push_back(' ');
@@ -128,7 +129,7 @@ class DefaultFieldsPrinter {
     }
   }
 
-  // A field with a special name; false if it is not printed.
+  // Appends a field with a special name; returns false if this field is not printed.
   [[gnu::noinline]] bool print_special(bool first, std::string_view name, Value const& value) noexcept {
     if (is_log_field(name)) return false;
     if (!first) out_.push_back(' ');
@@ -143,7 +144,7 @@ class DefaultFieldsPrinter {
     return print_value(name, value), true;
   }
 
-  // `name=value`, after a blank unless it is the first.
+  // Appends `name=value`, after a blank unless it is the first field.
   [[gnu::always_inline]] void print_field(bool first, std::string_view name, Value const& value) noexcept {
     if constexpr (kAnsi) {
       if (!first) out_.push_back(' ');
@@ -155,20 +156,22 @@ class DefaultFieldsPrinter {
     char* const begin = out_.reserve(name.size() + text_size + 5);
     if (begin == nullptr) return;
     char* at = begin;
-    *at = ' ';  // overwritten by the first
+    *at = ' ';  // overwritten if this is the first field
     at += !first;
     at = internal::copy_short(at, name);
     *at++ = '=';
     char* const end = write_simple(at, value);
     out_.commit(static_cast<std::size_t>((end != nullptr ? end : at) - begin));
-    if (end == nullptr) [[unlikely]] print_value(name, value);
+    if (end == nullptr) [[unlikely]]
+      print_value(name, value);
   }
 
   // Writes a number, or text without escapes; returns the end, or null for other values.
   static char* write_simple(char* at, Value const& value) noexcept {
     char* const end = internal::write_number(at, value);
     if (end != nullptr || value.kind() != ValueKind::text) return end;
-    if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]] return nullptr;
+    if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]]
+      return nullptr;
     *at = '"';
     at = internal::copy_short(at + 1, value.as_text());
     *at = '"';
@@ -230,7 +233,7 @@ void FieldFormat::append_recorded(TextBuffer& out, std::size_t begin, FieldValue
 
 namespace {
 
-// The metadata of the field `name`, which a perf span's text has before its own fields.
+// Metadata for the field `name`, which a perf span's text has before the span's own fields.
 constexpr char kPerfNameText[] = "name";
 constexpr internal::FieldEntry kPerfNameField[] = {internal::field_entry(0, kPerfNameText, 4, 0)};
 constexpr Metadata kPerfName([] {
@@ -327,4 +330,4 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -8,10 +8,10 @@
 #include "tracing_core/format/style.h"
 #include "tracing_core/model/field_values.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// Prints the fields of events and spans. Thread-safe. The text of a span's fields is cached until values are recorded,
-/// so a format must print the same text for the same values.
+/// so a format must always print the same text for equal values.
 class FieldFormat {
  public:
   FieldFormat() noexcept;
@@ -21,30 +21,31 @@ class FieldFormat {
 
   /// Appends the fields that have a value.
   virtual void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept = 0;
-  /// Appends values added by record(), after a span's other fields, which `out` holds from `begin` on and which may be
-  /// empty. Unless overridden: a blank, if they are not empty, and append().
+  /// Appends values that a later record() added. The span's other fields are in `out` from `begin` on; there may be
+  /// none. Unless overridden, appends a blank if there are any, and calls append().
   virtual void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
                                TextStyle style) const noexcept;
 
-  /// Appends all fields of a span: append() for those it was made with, append_recorded() for those of each later
-  /// record(). A field that was recorded several times is in the first of these calls, with its last value, unless the
-  /// style wants all values. For a perf span append() for its name, append_recorded() for everything else.
+  /// Appends all fields of a span: calls append() for the fields that the span was made with, and append_recorded() for
+  /// the fields of each later record(). A field that was recorded several times is passed to the first of these calls,
+  /// with its last value, unless the style wants all values. For a perf span, calls append() for the span's name and
+  /// append_recorded() for everything else.
   void append_span(TextBuffer& out, SpanRef span, TextStyle style) const noexcept;
 
-  /// Identifies this format's cached texts. Unique in the process.
+  /// Returns a number that identifies this format's cached texts. Unique in the process.
   std::uint64_t number() const noexcept { return number_; }
 
  private:
   std::uint64_t const number_;
 };
 
-/// `hello count=3 name="x"`, as in the formats full and compact.
+/// Prints `hello count=3 name="x"`, as in the formats full and compact.
 std::shared_ptr<FieldFormat const> default_fields();
-/// `hello, count: 3, name: "x"`, as in the format pretty.
+/// Prints `hello, count: 3, name: "x"`, as in the format pretty.
 std::shared_ptr<FieldFormat const> pretty_fields();
 
-/// A field format that calls `append`, a `void(TextBuffer& out, FieldValues const& fields, TextStyle style)` that is
-/// thread-safe and does not throw.
+/// Makes a field format that calls `append`, a `void(TextBuffer& out, FieldValues const& fields, TextStyle style)`. It
+/// must be thread-safe and must not throw.
 template <class F>
 std::shared_ptr<FieldFormat const> make_field_format(F append) {
   class Calling final : public FieldFormat {
@@ -60,8 +61,8 @@ std::shared_ptr<FieldFormat const> make_field_format(F append) {
   return std::make_shared<Calling const>(std::move(append));
 }
 
-/// Appends the value of the field `message`: text without quotes, other kinds as by append_debug(); sanitized if the
-/// style says so.
+/// Appends the value of the field `message`: text without quotes, other kinds as append_debug() does. Sanitizes it if
+/// the style says so.
 void append_message_text(TextBuffer& out, Value const& value, TextStyle style) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,7 +1,7 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/perf_line.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 template <bool kAnsi>
@@ -17,7 +17,8 @@ class Full final : public TextFormat<kAnsi> {
     if (options_.thread_names || options_.thread_ids) [[unlikely]]
       append_thread(out, event.context.track(), options_);
     append_context(out, event);
-    if (file_ || line_number_) [[unlikely]] append_location(out, metadata);
+    if (file_ || line_number_) [[unlikely]]
+      append_location(out, metadata);
     if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]]
       fields_->append(out, event.fields, style_);
     out.push_back('\n');
@@ -29,7 +30,7 @@ class Full final : public TextFormat<kAnsi> {
   using Base::append_name, Base::fields_, Base::file_, Base::needs_escaping, Base::key_, Base::line_number_,
       Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
 
-  // `span{fields}:span{fields}: target: `
+  // Appends `span{fields}:span{fields}: target: `.
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
     if (SpanRef const leaf = event.scope) {
       if (prints_once(event)) [[unlikely]] {
@@ -40,7 +41,8 @@ class Full final : public TextFormat<kAnsi> {
       out.push_back(' ');
     }
     if (!options_.target) return;
-    if (needs_escaping(event.metadata)) [[unlikely]] return append_escaped_target(out, event.metadata);
+    if (needs_escaping(event.metadata)) [[unlikely]]
+      return append_escaped_target(out, event.metadata);
     append_target(out, event.metadata.target(), kAnsi);
   }
 
@@ -50,7 +52,7 @@ class Full final : public TextFormat<kAnsi> {
     out.push_back(' ');
   }
 
-  // `span{fields}:span{fields}:`
+  // Appends `span{fields}:span{fields}:`.
   void append_spans(TextBuffer& out, SpanRef leaf) const noexcept {
     append_path(out, leaf, key_, [&] {
       for_each_from_root(
@@ -62,14 +64,15 @@ class Full final : public TextFormat<kAnsi> {
     });
   }
 
-  // Like append_spans(), for a `leaf` that is a perf span and prints only this line. Not inlined, since it is rare.
+  // Does what append_spans() does, for a `leaf` that is a perf span and prints only this line. Not inlined, since it is
+  // rare.
   [[gnu::noinline]] void append_perf_spans(TextBuffer& out, SpanRef leaf) const noexcept {
     if (SpanRef const parent = leaf.parent()) append_spans(out, parent);
     Value const* const numbers = kAnsi || !has_default_fields_ ? nullptr : leaf.values().only_numbers(leaf.metadata());
     if (numbers == nullptr || !append_perf_span_of_numbers(out, leaf.metadata(), numbers)) append_span(out, leaf);
   }
 
-  // `name{fields}:`
+  // Appends `name{fields}:`.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
     std::size_t const before = out.size();
@@ -88,7 +91,7 @@ class Full final : public TextFormat<kAnsi> {
     return !kAnsi && has_default_fields_ && append_end_of_perf_span(out, fields.statement_values());
   }
 
-  // `file: `, `file:12: ` or `12: `
+  // Appends `file: `, `file:12: ` or `12: `.
   void append_location(TextBuffer& out, Metadata const& metadata) const noexcept {
     bool const line = shows_line(metadata);
     if (shows_file(metadata)) {
@@ -111,4 +114,4 @@ class Full final : public TextFormat<kAnsi> {
 
 std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) { return make_text_format<Full>(options); }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

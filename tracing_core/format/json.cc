@@ -8,16 +8,17 @@
 
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/json_names.h"
+#include "tracing_core/format/json_perf.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/format/shortened_values.h"
-#include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/model/text_scan.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// How a span is printed. All JSON formats of one style share its cached text.
+// Says how a span is printed. All JSON formats of one style share its cached text.
 struct SpanStyle {
   bool shortens_values;
   bool repeats_names;
@@ -29,8 +30,8 @@ struct SpanStyle {
   unsigned number() const noexcept { return (shortens_values ? 1 : 0) + (repeats_names ? 2 : 0); }
 };
 
-// Appends a value of a span. The reference parses its own text again whenever values are recorded and when it prints:
-// `reads` times.
+// Appends a value of a span. `reads`: the number of times that the reference parses its own text again, which it does
+// whenever values are recorded and when it prints.
 void append_span_value(TextBuffer& out, Value const& value, std::uint32_t reads) noexcept {
   if (value.kind() == ValueKind::f64) {
     double number = value.as_double();
@@ -44,8 +45,8 @@ void append_span_value(TextBuffer& out, Value const& value, std::uint32_t reads)
   append_json_value(out, value);
 }
 
-// Whether the reference receives such a value as an object that prints itself: only then does it treat special names
-// differently.
+// Returns true if the reference receives a value of this kind as an object that prints itself. Only for such values
+// does it treat special names differently.
 bool prints_itself(ValueKind kind) noexcept {
   switch (kind) {
     case ValueKind::boolean:
@@ -67,7 +68,7 @@ struct Member {
 };
 constexpr std::string_view kSpanName = "name";
 
-// Gives members of one name, or of the object's own, other names.
+// Renames members that have the name of an earlier member or of the object's own member.
 [[gnu::noinline]] void rename_members(std::span<Member> members, JsonNames& names) noexcept {
   std::ranges::sort(members, {}, &Member::field);
   names.reserve(kSpanName);
@@ -76,14 +77,46 @@ constexpr std::string_view kSpanName = "name";
   std::ranges::sort(members, {}, &Member::key);
 }
 
+// The members of a span's object, sorted by key.
+class SpanMembers {
+ public:
+  explicit SpanMembers(bool repeats_names) noexcept : repeats_names_(repeats_names) {}
+
+  // Adds a member or replaces the earlier value of its field. If names are repeated, readers see only the last member
+  // with a name, so this replaces any member with the same key.
+  void put(Member const& member) noexcept {
+    Member* const end = members_ + count_;
+    Member* place =
+        std::lower_bound(members_, end, member.key, [](Member const& m, std::string_view k) { return m.key < k; });
+    if (!repeats_names_) {
+      while (place != end && place->key == member.key && place->field != member.field)
+        ++place, has_repeated_names_ = true;
+      has_repeated_names_ |= member.key == kSpanName;
+    }
+    if (place != end && place->key == member.key) {
+      *place = member;
+    } else if (count_ < std::size(members_)) {
+      std::move_backward(place, end, end + 1);
+      *place = member;
+      ++count_;
+    }
+  }
+  bool has_repeated_names() const noexcept { return has_repeated_names_; }
+  std::span<Member> all() noexcept { return {members_, count_}; }
+
+ private:
+  bool const repeats_names_;
+  bool has_repeated_names_ = false;
+  std::size_t count_ = 0;
+  Member members_[256];
+};
+
 // Appends `{"x":1,"name":"span"}`: the fields sorted by name, each with its last value.
 void append_span_object(TextBuffer& out, SpanRef span, SpanStyle style) noexcept {
   Metadata const& metadata = span.metadata();
   InlineTextBuffer<512> values;
-  Member members[256];
-  std::size_t count = 0;
+  SpanMembers members(style.repeats_names);
   std::uint32_t reads = span.values().group_count();
-  bool has_repeated_names = false;
   span.values().for_each_group(metadata, [&](FieldValues const& given) {
     ShortenedValues const shortened(given, style.shortens_values);
     FieldValues const group = shortened.fields();
@@ -97,28 +130,15 @@ void append_span_object(TextBuffer& out, SpanRef span, SpanStyle style) noexcept
       }
       auto const begin = static_cast<std::uint32_t>(values.size());
       append_span_value(values, value, reads);
-      Member const member{key, i, begin, static_cast<std::uint32_t>(values.size()) - begin};
-      Member* const end = members + count;
-      Member* place =
-          std::lower_bound(members, end, key, [](Member const& m, std::string_view k) { return m.key < k; });
-      if (!style.repeats_names) {
-        while (place != end && place->key == key && place->field != i) ++place, has_repeated_names = true;
-        has_repeated_names |= key == kSpanName;
-      }
-      if (place != end && place->key == key) {
-        *place = member;
-      } else if (count < std::size(members)) {
-        std::move_backward(place, end, end + 1);
-        *place = member;
-        ++count;
-      }
+      members.put({key, i, begin, static_cast<std::uint32_t>(values.size()) - begin});
     }
     --reads;
   });
   JsonNames names;
-  if (has_repeated_names) [[unlikely]] rename_members(std::span(members, count), names);
+  if (members.has_repeated_names()) [[unlikely]]
+    rename_members(members.all(), names);
   out.push_back('{');
-  for (Member const& member : std::span(members, count)) {
+  for (Member const& member : members.all()) {
     append_json_string(out, member.key);
     out.push_back(':');
     out.append(values.view().substr(member.value_begin, member.value_size));
@@ -187,7 +207,10 @@ class Json final : public EventFormat, private SpanTextMaker {
       }
     }
     out.append(before_fields_[static_cast<std::size_t>(metadata.level())]);
-    if (options_.flatten_event && !options_.repeated_names) [[unlikely]] {
+    if (ends_perf_span(event)) [[unlikely]] {
+      Value const* const durations = event.fields.statement_values();
+      append_perf_members(out, event.shown, durations[0], durations[1], options_.shorten_span_values);
+    } else if (options_.flatten_event && !options_.repeated_names) [[unlikely]] {
       append_fields_by_name(out, event.fields);
     } else {
       append_fields(out, event.fields);
@@ -208,7 +231,14 @@ class Json final : public EventFormat, private SpanTextMaker {
   }
 
  private:
-  // Each field under a name that nothing else in the object has.
+  // Returns true for the end of a perf span. Its object has everything known of the span: the span's name and fields
+  // are among the object's own members.
+  bool ends_perf_span(EventView const& event) const noexcept {
+    return event.metadata.parts().ends_perf_span && event.shown && event.shown.metadata().is_perf() &&
+           event.fields.statement_values() != nullptr && !options_.flatten_event;
+  }
+
+  // Appends each field under a name that no other member of the object has.
   [[gnu::noinline]] void append_fields_by_name(TextBuffer& out, FieldValues const& fields) const noexcept {
     JsonNames names;
     for (std::string_view const name : own_names_) names.reserve(name);
@@ -235,7 +265,7 @@ class Json final : public EventFormat, private SpanTextMaker {
       } else {
         Value const& value = values[entry->value_index];
         if (value.is_empty()) continue;
-        if (entry->has_special_name && !options_.repeated_names) [[unlikely]] {  // perhaps that of an earlier field
+        if (entry->has_special_name && !options_.repeated_names) [[unlikely]] {  // an earlier field may have this name
           out.resize_down(begin);
           return append_fields_by_name(out, fields);
         }
@@ -268,13 +298,13 @@ class Json final : public EventFormat, private SpanTextMaker {
     if (event.shown != current) return append_spans_below(out, event.shown, current);
     append_path(out, current, path_key(), [&] { append_spans_below(out, current, current); });
   }
-  // Identifies the cached text of append_spans() with these options.
+  // Returns a key for the cached text of append_spans() with these options.
   void const* path_key() const noexcept {
     static constexpr char keys[16] = {};
     return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0) + 4 * span_style_.number()];
   }
 
-  // `"span":{...},"spans":[{...},{...}],`
+  // Appends `"span":{...},"spans":[{...},{...}],`.
   void append_spans_below(TextBuffer& out, SpanRef shown, SpanRef current) const noexcept {
     if (options_.current_span) {
       out.append("\"span\":");
@@ -311,8 +341,8 @@ class Json final : public EventFormat, private SpanTextMaker {
   Timer const* const timer_;
   bool const is_time_plain_;
   SpanStyle const span_style_;
-  std::array<std::string, 6> before_fields_;  // by level: the text between the time and the fields
-  std::vector<std::string_view> own_names_;   // that fields may not have
+  std::array<std::string, 6> before_fields_;  // for each level, the text between the time and the fields
+  std::vector<std::string_view> own_names_;   // the object's own names, which fields may not have
 };
 
 }  // namespace
@@ -321,4 +351,4 @@ std::shared_ptr<EventFormat const> make_json(FormatOptions const& options) {
   return std::make_shared<Json const>(options);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// JsonNames: gives the fields of a record names of their own in a JSON object.
+// JsonNames: gives each field of a record a unique name in a JSON object.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// The names of an object's members. A field whose name is taken, by a member of the object itself or by an earlier field,
-// has the name `fields.<name>`; `fields.<n>.<name>` if the n-th field finds that taken as well.
+// The names of an object's members. If a field's name is taken, by the object's own member or by an earlier field, the
+// field gets the name `fields.<name>`. If the n-th field finds this name taken, too, it gets `fields.<n>.<name>`.
 class JsonNames {
  public:
   JsonNames() noexcept { begins_[0] = 0; }
 
-  // The name of a member of the object itself. Must come before those of fields.
+  // Adds the name of the object's own member. REQUIRES: called before add().
   void reserve(std::string_view name) noexcept {
     begin(name);
     begins_[++count_] = static_cast<std::uint32_t>(texts_.size());
     reserved_ = count_;
   }
-  // The next field; returns its number.
+  // Adds the next field; returns its number.
   std::size_t add(std::string_view name) noexcept {
     std::size_t const number = count_ - reserved_;
     begin(name);
@@ -40,7 +40,7 @@ class JsonNames {
     begins_[++count_] = static_cast<std::uint32_t>(texts_.size());
     return number;
   }
-  // That of a field; valid until the next add().
+  // Returns the name of a field; valid until the next add().
   std::string_view name(std::size_t field) const noexcept { return at(reserved_ + field); }
 
   // Adds all fields of a callsite.
@@ -49,7 +49,7 @@ class JsonNames {
   }
 
  private:
-  static constexpr std::size_t kMax = 300;  // more than a callsite has fields and an object has members of its own
+  static constexpr std::size_t kMax = 300;  // more than the fields of a callsite and the own members of an object
 
   void begin(std::string_view name) noexcept {
     texts_.resize_down(begins_[count_]);
@@ -72,4 +72,4 @@ class JsonNames {
   std::size_t reserved_ = 0;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 std::vector<std::string> names_of(std::initializer_list<char const*> own, std::vector<std::string> const& fields) {
   JsonNames names;
@@ -20,9 +19,7 @@ std::vector<std::string> names_of(std::initializer_list<char const*> own, std::v
 }
 using Names = std::vector<std::string>;
 
-TEST(JsonNames, KeepsNamesThatAreFree) {
-  EXPECT_EQ(names_of({"name"}, {"a", "names", ""}), (Names{"a", "names", ""}));
-}
+TEST(JsonNames, KeepsNamesThatAreFree) { EXPECT_EQ(names_of({"name"}, {"a", "names", ""}), (Names{"a", "names", ""})); }
 
 TEST(JsonNames, PrefixesANameThatIsTaken) {
   EXPECT_EQ(names_of({"name", "level"}, {"level", "x", "name"}), (Names{"fields.level", "x", "fields.name"}));
@@ -44,5 +41,4 @@ TEST(JsonNames, GivesEachOfManyFieldsItsOwnName) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), fields.size());
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

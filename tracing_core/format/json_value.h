@@ -1,35 +1,36 @@
-// Appends values as JSON. Inline, because every line uses it.
+// Appends values as JSON. Inline, because every line uses these functions.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/model/text_scan.h"
 #include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 // Appends a string.
 inline void append_json_text(TextBuffer& out, std::string_view text) noexcept {
   if (!append_plain_in_quotes<needs_json_escape>(out, text)) append_json_string(out, text);
 }
 
-// Completes a JSON string: from `begin` on, `out` has a quote and the text.
+// Completes a JSON string. REQUIRES: from `begin` on, `out` has a quote and the text.
 inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
-  if (out.size() <= begin) return;  // there was no memory for the quote
+  if (out.size() <= begin) return;  // memory ran out before the quote
   std::string_view const text = out.view().substr(begin + 1);
-  if (is_plain<needs_json_escape>(text)) [[likely]] return out.push_back('"');
+  if (is_plain<needs_json_escape>(text)) [[likely]]
+    return out.push_back('"');
   InlineTextBuffer<512> copy;
   copy.append(text);
   out.resize_down(begin);
   append_json_string(out, copy.view());
 }
 
-// Appends the printed form of a value as a string; of an error, its own text without causes.
+// Appends the printed form of a value as a string; for an error, its own text without causes.
 inline void append_json_printed(TextBuffer& out, Value const& value) noexcept {
   if (value.kind() == ValueKind::message && value.message_metadata().parts().placeholder_count == 0)
     return append_json_text(out, message_literal(value.message_metadata().parts()));
@@ -52,7 +53,7 @@ inline void append_json_integer(TextBuffer& out, bool negative, std::uint64_t bi
   out.commit(static_cast<std::size_t>(at - begin));
 }
 
-// Appends a value as its JSON type, or as a string if there is none.
+// Appends a value as its JSON type, or as a string if JSON lacks the type.
 inline void append_json_value(TextBuffer& out, Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::boolean: return out.append(value.as_bool() ? "true" : "false");
@@ -65,4 +66,4 @@ inline void append_json_value(TextBuffer& out, Value const& value) noexcept {
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 TEST(EndJsonText, ClosesAndEscapesWhatWasAppended) {
   InlineTextBuffer<64> out;
@@ -23,5 +22,4 @@ TEST(EndJsonText, DoesNothingWithoutMemoryForTheFirstQuote) {
   EXPECT_EQ(out.view(), "text");
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

@@ -1,17 +1,17 @@
-// Fast paths for the line at the end of a perf span, whose values are usually numbers and whose text is made only once.
-// These functions append the same text as default_fields(), or return false.
+// Fast paths for the line at the end of a perf span. Its values are usually numbers, and its text is made only once.
+// These functions append the text that default_fields() would append, or return false.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/model/text_scan.h"
 #include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 // The message of the event at the end of a perf span.
 inline constexpr std::string_view kCompletionMessage = "performance_span_complete";
@@ -34,7 +34,8 @@ static_assert(kMaxNumberText > kMaxUintDigits);
   }
 }
 
-// Appends `perf{name="work" rows=1 columns=2}:`. REQUIRES: `values` are all values of the span.
+// Appends `perf{name="work" rows=1 columns=2}:`; returns false if the general code is needed, for example for a value
+// that is not a number. REQUIRES: `values` are all values of the span.
 inline bool append_perf_span_of_numbers(TextBuffer& out, Metadata const& span, Value const* values) noexcept {
   constexpr std::string_view kBefore = "perf{name=\"";
   constexpr std::string_view kAfter = "}:";
@@ -48,27 +49,30 @@ inline bool append_perf_span_of_numbers(TextBuffer& out, Metadata const& span, V
   char* at = copy_short(copy_short(begin, kBefore), name);
   *at++ = '"';
   for (FieldEntry const *field = parts.fields, *const end = field + parts.field_count; field != end; ++field) {
-    if (field->has_special_name || field->size > kMaxNameSize) [[unlikely]] return false;
+    if (field->has_special_name || field->size > kMaxNameSize) [[unlikely]]
+      return false;
     *at = ' ';
     at = copy_short(at + 1, {parts.text + field->offset, field->size});
     *at = '=';
     at = write_number(at + 1, values[field->value_index]);
-    if (at == nullptr) [[unlikely]] return false;
+    if (at == nullptr) [[unlikely]]
+      return false;
   }
   out.commit(static_cast<std::size_t>(copy_short(at, kAfter) - begin));
   return true;
 }
 
-// Appends `performance_span_complete duration_us=83 duration_ms=0.083`; false if a value is hidden or huge. REQUIRES:
-// `values` are those of the event at the end of a perf span.
+// Appends `performance_span_complete duration_us=83 duration_ms=0.083`; returns false if a value is hidden or huge.
+// REQUIRES: `values` belong to the event at the end of a perf span.
 inline bool append_end_of_perf_span(TextBuffer& out, Value const* values) noexcept {
   constexpr std::string_view kMicroseconds = "performance_span_complete duration_us=";
   static_assert(kMicroseconds.starts_with(kCompletionMessage));
   constexpr std::string_view kMilliseconds = " duration_ms=";
-  constexpr std::uint64_t kMaxExact = 1'000'000'000'000'000;  // as many digits as doubles keep
+  constexpr std::uint64_t kMaxExact = 1'000'000'000'000'000;  // doubles keep as many digits
   std::uint64_t const us = values[0].as_u64();
   bool const usual = values[0].kind() == ValueKind::u64 && values[1].kind() == ValueKind::f64 && us < kMaxExact;
-  if (!usual) [[unlikely]] return false;
+  if (!usual) [[unlikely]]
+    return false;
   char* const begin = out.reserve(kMicroseconds.size() + kMilliseconds.size() + 2 * kMaxUintDigits);
   if (begin == nullptr) return false;
   char* at = copy_short(begin, kMicroseconds);
@@ -83,4 +87,4 @@ inline bool append_end_of_perf_span(TextBuffer& out, Value const* values) noexce
   return true;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

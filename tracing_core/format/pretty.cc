@@ -1,7 +1,7 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 template <bool kAnsi>
@@ -32,7 +32,7 @@ class Pretty final : public TextFormat<kAnsi> {
     bool const colored = kAnsi && options_.level;
     std::string_view const color = colored ? level_color(level) : "";
     std::string_view const bold = !kAnsi ? "" : colored ? bold_level_color(level) : kBold;
-    // Ends bold: a reset, then the colour again.
+    // Ends bold text with a reset, then sets the colour again.
     char plain_buffer[16];
     std::string_view plain = "";
     if (kAnsi) {
@@ -60,13 +60,14 @@ class Pretty final : public TextFormat<kAnsi> {
 
   void append_target(TextBuffer& out, Metadata const& metadata, std::string_view before,
                      std::string_view after) const noexcept {
-    if (needs_escaping(metadata)) [[unlikely]] return append_escaped_name(out, before, metadata.target(), after);
+    if (needs_escaping(metadata)) [[unlikely]]
+      return append_escaped_name(out, before, metadata.target(), after);
     out.append(before);
     out.append(metadata.target());
     out.append(after);
   }
 
-  // `    at file:12 on main ThreadId(1)`
+  // Appends `    at file:12 on main ThreadId(1)`.
   void append_location(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
     bool const thread = options_.thread_names || options_.thread_ids;
@@ -95,7 +96,7 @@ class Pretty final : public TextFormat<kAnsi> {
     out.push_back('\n');
   }
 
-  // `    in target::name with fields`
+  // Appends `    in target::name with fields`.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     Metadata const& metadata = span.metadata();
     out.append("    ");
@@ -123,4 +124,4 @@ std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) {
   return make_text_format<Pretty>(options);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -6,10 +6,10 @@
 
 #include "tracing_core/internal/utf8.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-constexpr std::size_t kMark = 32;  // at least `... (N bytes)`
+constexpr std::size_t kMark = 32;  // as long as `... (N bytes)`, or longer
 
 void append_mark(TextBuffer& out, std::size_t size) noexcept {
   out.append("... (");
@@ -35,11 +35,11 @@ std::size_t size_of(Value const& value) noexcept {
 
 bool is_long(Value const& value) noexcept { return size_of(value) > kMaxShownValueBytes + kMark; }
 
-// Of an error, only its own text. Takes at most kMaxShownValueBytes and twice kMark.
+// Appends a shortened value, for an error only its own text. Appends at most kMaxShownValueBytes and twice kMark.
 void append_value(TextBuffer& out, Value const& value) noexcept {
   if (value.kind() == ValueKind::bytes) {
     std::string_view const bytes = value.as_text();
-    append_debug(out, Value::of_bytes(bytes.data(), kMaxShownValueBytes / 3));  // each prints as three characters
+    append_debug(out, Value::of_bytes(bytes.data(), kMaxShownValueBytes / 3));  // each byte prints as three characters
     return append_mark(out, bytes.size());
   }
   if (value.kind() != ValueKind::error) return append_shortened(out, value.as_text());
@@ -63,7 +63,7 @@ ShortenedValues::ShortenedValues(FieldValues const& fields, bool shorten) noexce
   auto const longer = static_cast<std::size_t>(std::count_if(values_, values_ + count, is_long));
   if (longer == 0) return;
   shortened_.reset(new (std::nothrow) std::array<Value, 256>);
-  // At once, so that it does not move later.
+  // Reserves all memory at once, so that the texts do not move later.
   bool const has_room = texts_.reserve(longer * (kMaxShownValueBytes + 2 * kMark)) != nullptr;
   Value const* const given = std::exchange(values_, shortened_ != nullptr ? shortened_->data() : nullptr);
   for (std::size_t i = 0; i < count && shortened_ != nullptr; ++i) {
@@ -77,4 +77,4 @@ ShortenedValues::ShortenedValues(FieldValues const& fields, bool shorten) noexce
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// ShortenedValues: the values of a span without the ends of long texts, since every line inside the span repeats them.
+// ShortenedValues: the values of a span with long texts cut, since every line inside the span repeats them.
 #pragma once
 
 #include <array>
@@ -8,15 +8,15 @@
 
 #include "tracing_core/model/field_values.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Longer texts are shortened, as in recordings, to their beginning and their size: `xxx... (3145728 bytes)`.
+/// A longer text is shortened, as in recordings, to its beginning and its size: `xxx... (3145728 bytes)`.
 inline constexpr std::size_t kMaxShownValueBytes = 4096;
 
-/// Appends `text`, shortened if it is longer. A text that is already shortened stays as it is.
+/// Appends `text`, shortened if it is longer. Does not change a text that is already shortened.
 void append_shortened(TextBuffer& out, std::string_view text) noexcept;
 
-/// Texts, bytes and errors are shortened. Costs a comparison for each value if none is long. If memory runs out, long
+/// Shortens texts, bytes and errors. Costs a comparison for each value if no value is long. If memory runs out, long
 /// values are empty. Single-thread.
 class ShortenedValues {
  public:
@@ -28,8 +28,8 @@ class ShortenedValues {
  private:
   Metadata const& metadata_;
   Value const* values_;
-  std::unique_ptr<std::array<Value, 256>> shortened_;  // null if none is long
+  std::unique_ptr<std::array<Value, 256>> shortened_;  // null if no value is long
   TextBuffer texts_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

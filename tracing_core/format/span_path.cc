@@ -4,7 +4,7 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 void append_span_path(TextBuffer& out, SpanRef leaf) noexcept {
   std::size_t const begin = out.size();
@@ -34,4 +34,4 @@ void append_current_path(TextBuffer& out) noexcept {
   append_span_path(out, innermost);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -4,13 +4,13 @@
 #include "tracing_core/collect/span_ref.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// Appends the path of `leaf` from the root on; nothing if it is empty. It has no control characters but the line ends
-/// of values, after which it is indented. Of longer values it has the first 4 KiB and the size.
+/// Appends the path of `leaf` from the root on; nothing if `leaf` is empty. The only control characters in it are the
+/// line ends of values, after which the text is indented. A value of more than 4 KiB is cut, with its size added.
 void append_span_path(TextBuffer& out, SpanRef leaf) noexcept;
 
 /// Appends the path of the calling thread's current span; nothing if the thread's subscriber is not a Registry.
 void append_current_path(TextBuffer& out) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

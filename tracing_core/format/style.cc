@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 bool decide_color(ColorChoice choice, int descriptor) noexcept {
   return decide_color(choice, {secure_getenv("NO_COLOR"), secure_getenv("CLICOLOR_FORCE"), isatty(descriptor) == 1});
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -6,8 +6,7 @@
 
 #include <cstdlib>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 TEST(DecideColor, PrefersTheChoiceThenTheVariablesThenTheTerminal) {
   struct Case {
@@ -62,5 +61,4 @@ TEST(DecideColor, ChecksWhetherTheOutputIsATerminal) {
   close(terminal);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -4,14 +4,14 @@
 
 #include "tracing_core/format/datetime.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 template <auto kAppend>
 class CalendarTimer final : public Timer {
  public:
   bool append(TextBuffer& out, Instant time) const noexcept override {
-    // Not by std::chrono::floor(), which overflows in the first second that an Instant has, in 1677.
+    // std::chrono::floor() would overflow in the first second that an Instant has, in 1677.
     constexpr std::int64_t kSecond = 1'000'000'000;
     bool const is_before = time.ns % kSecond < 0;
     kAppend(out, time.ns / kSecond - is_before, static_cast<std::uint32_t>(time.ns % kSecond + is_before * kSecond));
@@ -41,4 +41,4 @@ std::shared_ptr<Timer const> uptime_timer(Instant start) {
   return std::make_shared<UptimeTimer const>(start ? start : Instant::now());
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -7,7 +7,7 @@
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// Prints the time of a record. Thread-safe.
 class Timer {
@@ -17,20 +17,21 @@ class Timer {
   Timer& operator=(Timer const&) = delete;
   virtual ~Timer() = default;
 
-  /// Appends `time`. If false, text formats print `<unknown time>` and JSON omits the event.
+  /// Appends `time`. If it returns false, text formats print `<unknown time>` and JSON omits the event.
   virtual bool append(TextBuffer& out, Instant time) const noexcept = 0;
-  /// Whether it appends only ASCII that JSON need not escape.
+  /// Returns true if append() appends only ASCII that JSON need not escape.
   virtual bool is_plain() const noexcept { return false; }
 };
 
-/// `2026-01-08T23:56:09.977977Z`
+/// Prints `2026-01-08T23:56:09.977977Z`.
 std::shared_ptr<Timer const> utc_timer();
-/// `2026-01-09T00:56:09.977977+01:00`, in the time zone of the process.
+/// Prints `2026-01-09T00:56:09.977977+01:00`, in the time zone of the process.
 std::shared_ptr<Timer const> local_timer();
-/// `   1.000000042s` since `start`, by default since this call. Earlier times print as zero.
+/// Prints `   1.000000042s` since `start`, by default since this call. Earlier times print as zero.
 std::shared_ptr<Timer const> uptime_timer(Instant start = {});
 
-/// A timer that calls `append`, a `bool(TextBuffer& out, Instant time)` that is thread-safe and does not throw.
+/// Makes a timer that calls `append`, a `bool(TextBuffer& out, Instant time)`. It must be thread-safe and must not
+/// throw.
 template <class F>
 std::shared_ptr<Timer const> make_timer(F append) {
   class Calling final : public Timer {
@@ -44,4 +45,4 @@ std::shared_ptr<Timer const> make_timer(F append) {
   return std::make_shared<Calling const>(std::move(append));
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -7,8 +7,7 @@
 #include <ctime>
 #include <string>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 constexpr Instant kTime{1'767'916'569'977'977'999};
 
@@ -57,5 +56,4 @@ TEST(Timer, CallsACustomFunction) {
   EXPECT_TRUE(out.empty());
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -30,7 +30,8 @@ void check(std::string_view text, tracing::ValueSyntax syntax) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string_view const text(reinterpret_cast<char const*>(data), size);
-  for (auto const syntax : {tracing::ValueSyntax::text_or_regex, tracing::ValueSyntax::regex, tracing::ValueSyntax::printed})
+  for (auto const syntax :
+       {tracing::ValueSyntax::text_or_regex, tracing::ValueSyntax::regex, tracing::ValueSyntax::printed})
     check(text, syntax);
   return 0;
 }

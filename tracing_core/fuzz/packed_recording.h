@@ -1,5 +1,6 @@
-// A recording without its unused bytes, most of the file: the beginning of the header, then for each chunk the beginning
-// of its head and the bytes of its records. What follows the last chunk, less than a head, is cut off from the file's end.
+// pack(): removes the unused bytes of a recording, which are most of the file. Leaves the beginning of the header, then
+// for each chunk the beginning of its head and the bytes of its records. If bytes follow the last chunk, less than a
+// head, unpack() cuts off the file's end, 300 bytes for each of them.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "tracing_core/record/layout.h"
+#include "tracing_core/record/ring/layout.h"
 
 namespace tracing_fuzz {
 
-inline constexpr std::size_t kHeaderBytes = 72;  // up to the reserved ones
+inline constexpr std::size_t kHeaderBytes = 72;  // up to the reserved bytes
 inline constexpr std::size_t kHeadBytes = 56;
 inline constexpr std::size_t kOffsetOfUsed = 12;
 

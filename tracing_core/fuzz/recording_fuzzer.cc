@@ -1,5 +1,5 @@
-// Reads any bytes as a recording, prints every value and message in it, replays it to layers that print and export, and makes
-// of it what `testlog export` and `testlog stats` do.
+// Reads any bytes as a recording, prints every value and message in it, replays it to layers that print and export, and
+// converts it as `testlog export` and `testlog stats` do.
 //
 // An input is a recording without its unused bytes (see packed_recording.h), so that most changes of a byte change
 // something that is read.
@@ -14,41 +14,41 @@
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/export/chrome_output.h"
-#include "tracing_core/export/chrome_trace.h"
-#include "tracing_core/export/flame_lines.h"
+#include "tracing_core/export/chrome/chrome_output.h"
+#include "tracing_core/export/chrome/chrome_trace.h"
+#include "tracing_core/export/flame/flame_lines.h"
 #include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/perfetto.h"
+#include "tracing_core/export/perfetto/perfetto.h"
 #include "tracing_core/export/print.h"
-#include "tracing_core/export/trace_source.h"
-#include "tracing_core/export/xplane.h"
+#include "tracing_core/export/timeline/trace_source.h"
+#include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/fuzz/packed_recording.h"
 #include "tracing_core/inspect/statistics.h"
 #include "tracing_core/inspect/statistics_reader.h"
 #include "tracing_core/model/text_buffer.h"
-#include "tracing_core/record/reader.h"
+#include "tracing_core/record/recording.h"
 #include "tracing_core/record/replay.h"
 
 namespace {
 
 using tracing::FormatKind;
 using tracing::StatisticsBy;
-using tracing::internal::Recording;
-using tracing::internal::RecordEntry;
 using tracing::internal::TraceSource;
+using tracing::recording::Entry;
+using tracing::recording::Recording;
 
 void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The sum of all bytes, so that a sanitizer sees each of them read.
+// Returns the sum of all bytes, so that a sanitizer sees each byte read.
 std::size_t sum_of(std::string_view text) {
   std::size_t sum = text.size();
   for (char const c : text) sum += static_cast<unsigned char>(c);
   return sum;
 }
 
-std::size_t print(RecordEntry const& entry) {
+std::size_t print(Entry const& entry) {
   if (entry.metadata == nullptr) return 0;
   tracing::Metadata const& metadata = *entry.metadata;
   std::size_t sum = sum_of(metadata.name()) + sum_of(metadata.target()) + sum_of(metadata.function()) +
@@ -68,14 +68,13 @@ void export_all(Recording& recording, std::shared_ptr<tracing::LineSink> const& 
   process.start = recording.start();
   auto [chrome, guard] = chrome_layer_of(std::move(process), {.sink = sink, .write_through = true});
   auto const lines = tracing::internal::FoldedLines::make(tracing::to_sink(sink), {}, nullptr, recording.start());
-  auto const registry = tracing::RegistryBuilder()
-                            .with(std::move(chrome))
-                            .with(std::make_unique<tracing::FlameLayer>(lines))
-                            .build();
-  replay(recording, *registry, [](RecordEntry const&) { return true; }, tracing::internal::LostEntries::shown);
+  auto const registry =
+      tracing::RegistryBuilder().with(std::move(chrome)).with(std::make_unique<tracing::FlameLayer>(lines)).build();
+  replay(
+      recording, *registry, [](Entry const&) { return true; }, tracing::recording::LostEntries::shown);
 }
 
-// The sum of the bytes of all files.
+// Converts the recording to all formats. Returns the sum of the bytes of all files.
 std::size_t convert(Recording& recording) {
   std::size_t sum = 0;
   auto const out = [&sum](std::string_view bytes) { sum += sum_of(bytes); };
@@ -94,7 +93,7 @@ std::size_t convert(Recording& recording) {
 std::size_t add_up(Recording& recording, StatisticsBy by) {
   tracing::internal::StatisticsReader reader(by);
   tracing::internal::StatisticsSource source(recording);
-  source.test_of = [](std::uint32_t tag) {  // some are left out
+  source.test_of = [](std::uint32_t tag) {  // leaves out some tests
     return tag % 4 == 3 ? std::nullopt : std::optional(tag == 0 ? std::string() : "Test." + std::to_string(tag));
   };
   reader.add(std::move(source));
@@ -112,7 +111,7 @@ void read(std::string_view bytes) {
   require((recording == nullptr) == !error.empty());
   if (recording == nullptr) return;
   std::size_t sum = 0;
-  recording->for_each([&](RecordEntry const& entry) { sum += print(entry); });
+  recording->for_each([&](Entry const& entry) { sum += print(entry); });
   for (std::string const& problem : recording->problems()) require(!problem.empty());
   constexpr FormatKind kKinds[] = {FormatKind::full, FormatKind::pretty, FormatKind::json};
   auto const line = [&sum](tracing::Level, std::string_view text) { sum += sum_of(text); };
@@ -121,10 +120,11 @@ void read(std::string_view bytes) {
                                                         .span_events = tracing::SpanEvents::full,
                                                         .writer = tracing::to_sink(tracing::make_sink(line))}))
                             .build();
-  replay(*recording, *registry, [](RecordEntry const&) { return true; });
+  replay(*recording, *registry, [](Entry const&) { return true; });
   export_all(*recording, tracing::make_sink(line));
   sum += convert(*recording);
-  constexpr StatisticsBy kGroups[] = {StatisticsBy::all, StatisticsBy::thread, StatisticsBy::test, StatisticsBy::target};
+  constexpr StatisticsBy kGroups[] = {StatisticsBy::all, StatisticsBy::thread, StatisticsBy::test,
+                                      StatisticsBy::target};
   sum += add_up(*recording, kGroups[sum % std::size(kGroups)]);
   require(sum != SIZE_MAX);
 }

@@ -1,4 +1,4 @@
-// Writes recordings to begin with into a folder: recording_seeds <folder>
+// Writes the recordings that the fuzzer begins with into a folder: recording_seeds <folder>
 #include <unistd.h>
 
 #include <cstdint>
@@ -21,8 +21,8 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/past_span.h"
 #include "tracing_core/fuzz/packed_recording.h"
-#include "tracing_core/record/mark_site.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/ring/mark_site.h"
+#include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -47,7 +47,8 @@ void write(std::string const& path, F f) {
   auto region = tracing::internal::Region::make_file(recording, 1 << 20, error);
   if (error) throw std::system_error(error, recording);
   auto const store = std::make_shared<RecordStore>(std::move(region));
-  auto const registry = tracing::RegistryBuilder().with(std::make_unique<tracing::internal::RecordLayer>(store)).build();
+  auto const registry =
+      tracing::RegistryBuilder().with(std::make_unique<tracing::internal::RecordLayer>(store)).build();
   with_default(registry, [&] { f(Place{registry, *store}); });
   std::ifstream file(recording, std::ios::binary);
   std::ofstream(path, std::ios::binary) << tracing_fuzz::pack(std::string(std::istreambuf_iterator<char>(file), {}));
@@ -90,24 +91,29 @@ void sites_of_run_time(Place const&) {
   }
 }
 
-// What the statistics and the rows of devices are made of.
+// Records that statistics and the rows of devices are made from.
 void device(Place const&) {
   TRACE_SPAN(info, "step", kv("step_num", 3));
-  { TRACE_SPAN(debug, "compile", target("tracing::cuda"), kv("kernel.name", "scale"), kv("cache", "miss"), kv("duration_ms", 1.5)); }
-  TRACE_DEBUG("found kernel", target("tracing::cuda"), kv("kernel.name", "scale"), kv("registers", 24), kv("shared_bytes", 64));
+  {
+    TRACE_SPAN(debug, "compile", target("tracing::cuda"), kv("kernel.name", "scale"), kv("cache", "miss"),
+               kv("duration_ms", 1.5));
+  }
+  TRACE_DEBUG("found kernel", target("tracing::cuda"), kv("kernel.name", "scale"), kv("registers", 24),
+              kv("shared_bytes", 64));
   void const* const pointer = reinterpret_cast<void const*>(0x100);
   {
     TRACE_SPAN(trace, "mem_alloc", target("tracing::cuda"), kv("bytes", 64), kv("device", 0));
     TRACE_TRACE("allocated", target("tracing::cuda"), kv("pointer", pointer));
   }
   std::tuple const grid(2U, 1U, 1U);
-  auto launch = TRACE_MAKE_SPAN(trace, "launch", target("tracing::cuda"), kv("kernel.name", "scale"), kv("grid", grid), kv("block", grid),
-                                kv("shared_bytes", 32));
+  auto launch = TRACE_MAKE_SPAN(trace, "launch", target("tracing::cuda"), kv("kernel.name", "scale"), kv("grid", grid),
+                                kv("block", grid), kv("shared_bytes", 32));
   launch.in_scope([] {});
-  tracing::RuntimeCallsite const kernel({.kind = tracing::Kind::span,
-                                         .name = "kernel",
-                                         .target = "tracing::cuda::device",
-                                         .fields = {"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers"}});
+  tracing::RuntimeCallsite const kernel(
+      {.kind = tracing::Kind::span,
+       .name = "kernel",
+       .target = "tracing::cuda::device",
+       .fields = {"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers"}});
   Value const axes = tracing::internal::value_of(grid);
   Value const values[] = {Value::of_text("scale"), axes, axes, Value::of_u64(96), Value::of_u64(32), Value::of_u64(24)};
   tracing::Instant const now = tracing::Instant::now();
@@ -119,19 +125,26 @@ void device(Place const&) {
   TRACE_VALUES(info, kv("counter.memory.used", 64));
 }
 
-// Tests as test programs mark them.
+// Marks tests as test programs do.
 void tests(Place const& place) {
   static tracing::internal::MarkSite const begin("test_begin", {"test"}), end("test_end", {"test"});
-  tracing::internal::Writer marks;
-  marks.start(place.store.parts(), tracing::internal::kMarksTrack, getpid(),
-              [](void const*, tracing::internal::Writer& writer) { writer.describe_thread("testlog"); });
+  tracing::internal::ChunkWriter marks;
+  auto const describe = [](tracing::internal::ChunkWriter& writer) { writer.describe_thread("testlog"); };
+  auto const mark = [&](tracing::Metadata const& metadata, Value const* values) {
+    marks.write({.type = tracing::internal::RecordType::mark,
+                 .metadata = &metadata,
+                 .values = values,
+                 .flags = static_cast<std::uint8_t>(tracing::Parent::Kind::root)},
+                describe);
+  };
+  marks.start(place.store.parts(), tracing::internal::kMarksTrack, getpid(), describe);
   for (std::uint32_t test = 1; test <= 2; ++test) {
     place.store.set_tag(test);
     std::string const name = "Suite.Test" + std::to_string(test);
     Value const values[] = {Value::of_text(name)};
-    marks.mark(begin.metadata(), values);
+    mark(begin.metadata(), values);
     { TRACE_SPAN(info, "work", test); }
-    marks.mark(end.metadata(), values);
+    mark(end.metadata(), values);
   }
 }
 

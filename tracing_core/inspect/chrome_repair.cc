@@ -1,19 +1,19 @@
 #include "tracing_core/inspect/chrome_repair.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 
 #include "tracing_core/inspect/read_lines.h"
+#include "tracing_core/internal/short_text.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kAroundRecords = " \t\r,[]";
 
-// Whether it is one object, by brackets and the ends of strings.
+// Returns true if the text is one object, judging by brackets and the ends of strings.
 bool is_object(std::string_view text) noexcept {
   if (text.front() != '{') return false;
   int depth = 0;
@@ -43,8 +43,7 @@ std::error_code repair_chrome(int file, ChromeRepair& found, std::function<void(
     is_empty = is_empty && begin == line.npos;
     if (is_first) found.is_list = line[begin] == '[';
     if (!found.is_list || begin == line.npos) return;
-    std::string_view record = line.substr(std::min(line.find_first_not_of(kAroundRecords), line.size()));
-    record = record.substr(0, record.find_last_not_of(kAroundRecords) + 1);
+    std::string_view const record = internal::trimmed(line, kAroundRecords);
     bool const is_complete = record.empty() || is_object(record);
     found.was_closed = is_complete && line[line.find_last_not_of(kBlanks)] == ']';
     if (!is_complete) {
@@ -62,4 +61,4 @@ std::error_code repair_chrome(int file, ChromeRepair& found, std::function<void(
   return error;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

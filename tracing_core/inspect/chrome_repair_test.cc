@@ -11,8 +11,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using Json = nlohmann::json;
 
@@ -31,7 +30,8 @@ Repaired repair(std::string_view text) {
   return repaired;
 }
 
-constexpr std::string_view kFirst = R"({"args":{"a":[1,-2.5e+3,true,null,"{\"\\\u00ff]"]},"name":"x","ph":"B","ts":1.250})";
+constexpr std::string_view kFirst =
+    R"({"args":{"a":[1,-2.5e+3,true,null,"{\"\\\u00ff]"]},"name":"x","ph":"B","ts":1.250})";
 constexpr std::string_view kSecond = R"({"name":"x","ph":"E","ts":2.000})";
 
 TEST(ChromeRepair, KeepsACompleteTrace) {
@@ -79,9 +79,8 @@ TEST(ChromeRepair, FindsTheNextRecordAfterABrokenOne) {
 }
 
 TEST(ChromeRepair, LeavesOutOtherText) {
-  Repaired const repaired =
-      repair("[\nnoise\n" + std::string(kFirst) + "\n" + std::string(100, '\0') + "\n{\"a\n" +
-             std::string(kSecond) + "] ");
+  Repaired const repaired = repair("[\nnoise\n" + std::string(kFirst) + "\n" + std::string(100, '\0') + "\n{\"a\n" +
+                                   std::string(kSecond) + "] ");
   EXPECT_EQ(repaired.text, "[\n" + std::string(kFirst) + ",\n" + std::string(kSecond) + "\n]\n");
   EXPECT_TRUE(repaired.found.was_closed);
   EXPECT_EQ(repaired.found.left_out, 3U);
@@ -111,5 +110,4 @@ TEST(ChromeRepair, ReportsWhyReadingStopped) {
   close(folder);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -1,12 +1,12 @@
-// What the spans of tracing::cuda say of the work that calls give to a device.
+// requested_bytes(): computes from a span of tracing::cuda how many bytes its call copies or fills.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// The bytes of a copy or fill. `count_of(name)`: that field of the call's span as an optional number.
+/// Returns the bytes of a copy or fill. `count_of(name)` returns a field of the call's span as an optional number.
 template <class F>
 std::uint64_t requested_bytes(std::string_view call, F&& count_of) {
   if (auto const bytes = count_of("bytes")) return *bytes;
@@ -16,4 +16,4 @@ std::uint64_t requested_bytes(std::string_view call, F&& count_of) {
   return call.starts_with("memset_d32") ? 4 * count : count;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// EnteredStacks: which spans each track of a replayed recording is in, and how long it was in those that it leaves.
+// EnteredStacks: keeps which spans each track of a replayed recording is in, and measures how long it was in a span.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 #include "tracing_core/model/ids.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// `Data` is what the caller keeps for each time that a track enters a span. Single-thread.
+/// Keeps a stack of spans for each track, and with each span a `Data` of the caller. Single-thread.
 template <class Data>
 class EnteredStacks {
  public:
@@ -27,24 +27,26 @@ class EnteredStacks {
   struct Left {
     Data data;
     std::uint64_t ns;
-    std::uint64_t self_ns;  ///< without the time in spans that it entered inside
+    std::uint64_t self_ns;  ///< without the time in spans that the track entered inside of this one
   };
 
-  /// The spans that the track is in, outermost first. Valid until the next call.
+  /// Returns the spans that the track is in, outermost first. Valid until the next call.
   std::vector<Entered> const& of(Track const& track) { return stacks_[track.number]; }
 
   void enter(Track const& track, SpanId span, Instant time, Data data) {
     stacks_[track.number].push_back({span, std::move(data), time});
   }
-  /// Spans may be left in any order. Empty if the track is not in the span.
+  /// Removes a span from the track's stack; spans may be left in any order. Returns nothing if the track is not in the
+  /// span.
   std::optional<Left> leave(Track const& track, SpanId span, Instant time) {
     std::vector<Entered>& stack = stacks_[track.number];
-    auto const found = std::find_if(stack.rbegin(), stack.rend(), [span](Entered const& one) { return one.span == span; });
+    auto const found =
+        std::find_if(stack.rbegin(), stack.rend(), [span](Entered const& one) { return one.span == span; });
     if (found == stack.rend()) return std::nullopt;
     Entered const left = std::move(*found);
     bool const was_innermost = found == stack.rbegin();
     stack.erase(std::next(found).base());
-    // Times of a damaged recording may be any, so their difference need not fit.
+    // A damaged recording may have any times, whose difference need not fit into a signed number.
     std::uint64_t const ns =
         time < left.begin ? 0 : static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(left.begin.ns);
     if (was_innermost && !stack.empty()) stack.back().children_ns += ns;
@@ -55,4 +57,4 @@ class EnteredStacks {
   std::unordered_map<std::uint64_t, std::vector<Entered>> stacks_;  // by the track's number
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

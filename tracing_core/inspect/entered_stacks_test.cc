@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 TEST(EnteredStacks, MeasureTimesOfADamagedRecording) {
   Track const track{1, "main"};
@@ -16,5 +15,4 @@ TEST(EnteredStacks, MeasureTimesOfADamagedRecording) {
   EXPECT_EQ(stacks.leave(track, SpanId{1}, Instant{INT64_MAX})->ns, UINT64_MAX);
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

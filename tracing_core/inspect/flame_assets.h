@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 extern std::string_view const kFlameStyle;   // flame.css
 extern std::string_view const kFlameScript;  // flame.js
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,6 +1,6 @@
-// Two ways from stacks to frames. A graph is a tree in which a stack is a path: lines add to its nodes, and frames get
-// their places at the end. A chart makes its frames at once: a line of another stack than the last one ends the frames
-// that the two do not share and begins others,
+// Two ways lead from stacks to frames. A graph is a tree in which a stack is a path: lines add to its nodes, and frames
+// get their places at the end. A chart makes its frames at once: if the stack of a line differs from the stack of the
+// line before, the frames that the two do not share end, and others begin,
 //
 //     a;b 1    a [0,  b [0,
 //     a;c 3    a      b [0,1)  c [1,
@@ -16,7 +16,7 @@
 #include "tracing_core/inspect/stack_path.h"
 #include "tracing_core/model/number_text.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::StackPath;
@@ -30,7 +30,7 @@ std::uint64_t scaled(std::uint64_t value, std::uint64_t numerator, std::uint64_t
   return static_cast<std::uint64_t>((Uint128{value} * numerator + denominator / 2) / denominator);
 }
 
-// Names by number, in the order of their first use. Single-thread.
+// Numbers names in the order of their first use. Single-thread.
 class NameTable {
  public:
   std::uint32_t number_of(std::string_view name) {
@@ -40,7 +40,7 @@ class NameTable {
     numbers_.emplace(names_.emplace_back(name), number);
     return number;
   }
-  // Valid as long as the table, even if that is moved.
+  // The name is valid as long as the table, even if the table is moved.
   std::string_view operator[](std::uint32_t number) const { return names_[number]; }
   std::vector<std::string> all() const { return {names_.begin(), names_.end()}; }
 
@@ -84,7 +84,7 @@ class Tree {
     return found->second;
   }
 
-  // One for each node, in the same order.
+  // Returns a frame for each node, in the order of the nodes.
   std::vector<FlameFrame> frames_with_counts(FlameWidth width) const {
     std::vector<FlameFrame> frames(nodes_.size());
     for (std::size_t i = nodes_.size(); i-- > 0;) {
@@ -103,7 +103,8 @@ class Tree {
     return frames;
   }
 
-  // By depth, then from the left. A frame's own part is at its left; the frames on top of it follow.
+  // Places the frames and sorts them by depth, then from the left. A frame's own part is at its left; the frames on top
+  // of it follow.
   std::vector<FlameFrame> ordered_frames(std::vector<FlameFrame> frames, FlameWidth width) const {
     std::vector<std::uint32_t> const nodes = by_parent_and_name();
     std::vector<std::size_t> first_child(nodes_.size() + 1);  // as a place in `nodes`
@@ -234,10 +235,11 @@ FlameGraph FlameBuilder::build(FlameDifference const& difference) && {
   std::uint64_t const drawn = difference.width == FlameWidth::after ? impl_->total : impl_->total_before;
   if (drawn == 0) return {};
   FlameGraph graph = impl_->tree.build(difference.width);
-  // Before scaling, which rounds some to 0.
-  graph.only_in_other = static_cast<std::size_t>(
-      std::count_if(graph.frames.begin(), graph.frames.end(),
-                    [](FlameFrame const& f) { return f.width == 0 && (f.count > 0 || f.before > 0); }));
+  // Count these frames before scaling, which rounds some numbers to 0.
+  graph.only_in_other =
+      static_cast<std::size_t>(std::count_if(graph.frames.begin(), graph.frames.end(), [](FlameFrame const& f) {
+        return f.width == 0 && (f.count > 0 || f.before > 0);
+      }));
   if (difference.normalise && impl_->total_before > 0) {
     for (FlameFrame& frame : graph.frames) {
       frame.before = scaled(frame.before, impl_->total, impl_->total_before);
@@ -248,4 +250,4 @@ FlameGraph FlameBuilder::build(FlameDifference const& difference) && {
   return graph;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using ::testing::ElementsAre;
 
@@ -47,7 +46,7 @@ TEST(FlameGraph, JoinsStacksOfTheSameName) {
 }
 
 TEST(FlameGraph, KeepsNamesApartThatBeginAlike) {
-  // Sorted as text, `run` would come twice.
+  // If stacks were sorted as text, the frame `run` would come twice.
   EXPECT_THAT(dump(FlameKind::graph, {{"run 2", 3}, {"run", 5}, {"run;x", 2}}),
               ElementsAre("0  0+10 self 0", "1 run 0+7 self 5", "1 run 2 7+3 self 3", "2 x 5+2 self 2"));
 }
@@ -113,7 +112,7 @@ TEST(FlameChart, PutsTheLastLineFirstOnRequest) {
               ElementsAre("0  0+10 self 0", "1 d 0+4 self 4", "1 a 4+6 self 0", "2 c 4+3 self 3", "2 b 7+3 self 3"));
 }
 
-// Compares with a slow implementation that adds up texts.
+// Compares the graph with a slow implementation that adds up texts.
 TEST(FlameGraph, AgreesWithAddingUpStackByStack) {
   std::mt19937 random(7);
   for (int run = 0; run < 200; ++run) {
@@ -137,7 +136,7 @@ TEST(FlameGraph, AgreesWithAddingUpStackByStack) {
     std::vector<std::string> paths(graph.frames.size());
     for (std::size_t i = 1; i < graph.frames.size(); ++i) {
       FlameFrame const& frame = graph.frames[i];
-      // Its parent is the last of the row below that begins no later: rows are in order.
+      // The parent is the last frame of the row below that begins no later, since rows are in order.
       std::size_t parent = i;
       for (std::size_t j = 0; j < i; ++j) {
         FlameFrame const& f = graph.frames[j];
@@ -146,7 +145,7 @@ TEST(FlameGraph, AgreesWithAddingUpStackByStack) {
         if (holds && (frame.width > 0 || f.width > 0 || parent == i)) parent = j;
       }
       ASSERT_LT(parent, i);
-      if (frame.width == 0) continue;  // more than one place would do
+      if (frame.width == 0) continue;  // more than one frame may be its parent
       paths[i] = paths[parent].empty() ? graph.names[frame.name] : paths[parent] + ';' + graph.names[frame.name];
       std::uint64_t expected = 0;
       std::uint64_t self = 0;
@@ -228,5 +227,4 @@ TEST(FlameDifference, IsEmptyIfThereIsNothingToDraw) {
   EXPECT_EQ(filled(FlameKind::graph, appeared).build(FlameDifference{.normalise = true}).total(), 5u);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -1,4 +1,4 @@
-// Integers only, so that a picture is the same on every machine.
+// All computations are in integers, so that a picture is the same on every machine.
 #include "tracing_core/inspect/flame_palette.h"
 
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "tracing_core/model/number_text.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constexpr int kWhole = 1000;
@@ -36,11 +36,11 @@ Rgb mixed(Rgb from, Rgb to, int part) noexcept {
 std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
   for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  hash ^= hash >> 29;  // its high bits depend on more of the text than its low ones
+  hash ^= hash >> 29;  // the high bits depend on more of the text than the low bits
   return hash * 0xBF58476D1CE4E5B9 >> 3;
 }
 
-// Between two colours, and up to a fifth lighter.
+// Mixes two colours, and makes the result up to a fifth lighter.
 Rgb hot_color(std::string_view name) noexcept {
   std::uint64_t const hash = hash_of(name);
   return mixed(mixed({236, 102, 62}, {248, 200, 84}, thousandths(hash)), {255, 255, 255}, thousandths(hash >> 32) / 5);
@@ -71,4 +71,4 @@ std::string_view short_name(std::string_view name) noexcept {
   return name.substr(begin);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -10,7 +10,7 @@
 #include "tracing_core/inspect/flame_palette.h"
 #include "tracing_core/internal/utf8.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::decode_utf8;
@@ -18,19 +18,19 @@ using internal::DecodedChar;
 using internal::Rgb;
 
 constexpr double kColumnWidth = 6.7;  // of a character of a frame's name
-constexpr double kTitleColumn = 9.0;  // of one of the title, at most
-constexpr double kAboutColumn = 6.2;  // of one of the second line
-constexpr int kControlsWidth = 330;   // of what the script adds at the right of the title
+constexpr double kTitleColumn = 9.0;  // of a character of the title, at most
+constexpr double kAboutColumn = 6.2;  // of a character of the second line
+constexpr int kControlsWidth = 330;   // of the controls that the script adds at the right of the title
 constexpr int kBaseline = 11;         // of a frame's name, below the frame's upper edge
 constexpr int kFrameHeight = 16;
 constexpr int kTop = 36;     // above the highest frame: the title
-constexpr int kBottom = 34;  // below the lowest: details
+constexpr int kBottom = 34;  // below the lowest frame: details
 constexpr int kSide = 10;    // left and right of the frames
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
 
-// East Asian characters are as wide as two others. The script has the same ranges.
+// Returns the width of a character: East Asian characters are as wide as two others. The script has these ranges, too.
 std::size_t columns_of(char32_t c) noexcept {
   bool const is_wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
                        (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
@@ -38,7 +38,7 @@ std::size_t columns_of(char32_t c) noexcept {
   return is_wide ? 2 : 1;
 }
 
-// How many bytes of `text` fit into `room` columns.
+// Returns how many bytes of `text` fit into `room` columns.
 std::size_t bytes_that_fit(std::string_view text, std::size_t room) noexcept {
   std::size_t bytes = 0;
   for (std::size_t used = 0; bytes < text.size();) {
@@ -55,7 +55,7 @@ std::string cut(std::string_view text, std::size_t room) {
   return std::string(text.substr(0, bytes_that_fit(text, room - 1))) + std::string(kEllipsis);
 }
 
-// A name as a frame shows it: completely, without namespaces, cut, or not at all.
+// Returns a name as a frame shows it: completely, without namespaces, cut, or not at all.
 std::string fitted(std::string_view name, std::size_t room) {
   if (room < 3) return {};
   return bytes_that_fit(name, room) == name.size() ? std::string(name) : cut(internal::short_name(name), room);
@@ -92,7 +92,8 @@ double nanoseconds_of(std::string_view unit) noexcept {
   return unit == "s" ? 1e9 : 0;
 }
 
-// A time in a larger unit that fits: ` = 1.235 ms`; nothing for other units.
+// Returns a time in a larger unit that fits, ` = 1.235 ms`. Returns nothing if no larger unit fits, or if `unit` is not
+// a unit of time.
 std::string human_time(std::uint64_t count, std::string_view unit) {
   constexpr std::pair<double, char const*> kScales[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\xc2\xb5s"}};
   double const ns_of_one = nanoseconds_of(unit);
@@ -104,7 +105,7 @@ std::string human_time(std::uint64_t count, std::string_view unit) {
   return {};
 }
 
-// 1234567 as 1,234,567.
+// Returns `1,234,567` for 1234567.
 std::string grouped(std::uint64_t number) {
   std::string text = fmt::format_int(number).str();
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
@@ -118,10 +119,10 @@ std::string change(std::uint64_t before, std::uint64_t after) {
   return after > before ? '+' + grouped(after - before) : '-' + grouped(before - after);
 }
 
-// `launch (1,200 ns, 28.57%)`; in a differential flame graph
+// Returns `launch (1,200 ns, 28.57%)` or, in a differential flame graph,
 // `launch (1,200 ns, 28.57%; before 1,000, after 1,200: +200; own before 800, after 700: -100)`.
 std::string describe(FlameGraph const& graph, FlameFrame const& frame, std::string_view name, std::string_view unit) {
-  // Multiplied first: the last digit depends on it.
+  // Multiply before dividing: the last digit depends on the order.
   double const percent = 100.0 * static_cast<double>(frame.width) / static_cast<double>(graph.total());
   std::string const share = frame.depth == 0 ? "100" : fmt::format("{:.2f}", percent);
   std::uint64_t const count = graph.width == FlameWidth::after ? frame.count : frame.before;
@@ -232,8 +233,8 @@ class Drawing {
     add("<g class=\"f\" data-f=\"{},{},{},{}\"><title>{}</title>", frame.depth, frame.start, frame.width,
         graph_.width == FlameWidth::after ? frame.self : frame.self_before,
         as_xml(describe(graph_, frame, name, picture_.unit)));
-    add("<rect x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\" rx=\"1\" fill=\"rgb({},{},{})\"/>",
-        begin, y, width, kFrameHeight - 1, color.red, color.green, color.blue);
+    add("<rect x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\" rx=\"1\" fill=\"rgb({},{},{})\"/>", begin, y,
+        width, kFrameHeight - 1, color.red, color.green, color.blue);
     double const room = (width * frames_width() / 100 - 6) / kColumnWidth;
     std::string const text = room < 3 ? std::string() : fitted(name, static_cast<std::size_t>(room));
     if (!text.empty()) {
@@ -266,4 +267,4 @@ void write_flame_svg(FlameGraph const& graph, FlamePicture const& picture,
   Drawing(graph, picture, write).draw();
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

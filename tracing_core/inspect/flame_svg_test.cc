@@ -12,8 +12,7 @@
 #include "tracing_core/inspect/flame_assets.h"
 #include "tracing_core/inspect/flame_palette.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using internal::Rgb;
 using internal::short_name;
@@ -49,7 +48,7 @@ std::string draw(FlameGraph const& graph, FlamePicture const& picture = {}) {
   return svg;
 }
 
-// Without the style and the script.
+// Removes the style and the script.
 std::string without_assets(std::string svg) {
   for (std::string_view const asset : {internal::kFlameStyle, internal::kFlameScript}) {
     std::size_t const at = svg.find(asset);
@@ -59,7 +58,7 @@ std::string without_assets(std::string svg) {
   return svg;
 }
 
-// A picture without its style and script, short enough for a failure's message.
+// Returns a picture without its style and script, short enough for a failure's message.
 std::string shown(FlameGraph const& graph, FlamePicture const& picture = {}) {
   return without_assets(draw(graph, picture));
 }
@@ -113,8 +112,7 @@ TEST(FlameSvg, ShowsTheUnitAndTheTotal) {
 
 TEST(FlameSvg, CountsOmittedFrames) {
   EXPECT_THAT(shown(sample()), HasSubstr("; 1 frame left out, narrower than 0.01%<"));
-  EXPECT_THAT(shown(sample(), {.min_width_percent = 20}),
-              HasSubstr("; 2 frames left out, narrower than 20%<"));
+  EXPECT_THAT(shown(sample(), {.min_width_percent = 20}), HasSubstr("; 2 frames left out, narrower than 20%<"));
   EXPECT_THAT(shown(sample(), {.min_width_percent = 0}), Not(HasSubstr("left out")));
 }
 
@@ -127,7 +125,7 @@ TEST(FlameSvg, CountsFramesOfTheOtherRunOnly) {
               AllOf(Not(HasSubstr("only before")), HasSubstr("; 1 frame left out, narrower than 0.01%<")));
 }
 
-// The text of the only frame above the root, in a picture with room for `columns` columns.
+// Returns the text of the only frame above the root, in a picture with room for `columns` columns.
 std::string text_in(int columns, std::string_view name) {
   FlamePicture picture;
   picture.width = 20 + 6 + 1 + columns * 67 / 10;
@@ -196,5 +194,4 @@ TEST(FlamePalette, ShowsChangesByStrength) {
   EXPECT_EQ(internal::difference_color(~std::uint64_t{0}, 0, ~std::uint64_t{0}), (Rgb{72, 122, 232}));
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -4,13 +4,14 @@
 #include <charconv>
 
 #include "tracing_core/inspect/read_lines.h"
+#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\v\f";
+constexpr std::string_view kLineBlanks = " \t\r\n\v\f";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kMaxPieceBytes = 60;
 
@@ -20,15 +21,11 @@ constexpr std::string_view kNoNumber = "the count is not a whole number; expecte
 constexpr std::string_view kNegative = "the count is negative; expected a line like `outer;inner 120`";
 constexpr std::string_view kTooLarge = "the count is too large; expected at most 18446744073709551615";
 
-std::string_view without_trailing_blanks(std::string_view text) noexcept {
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 bool all_digits(std::string_view text) noexcept { return text.find_first_not_of("0123456789") == text.npos; }
 
 // Removes the last word, the count, from `line`. Returns the problem with it, if any.
 std::string_view take_count(std::string_view& line, FoldedLine& out) noexcept {
-  std::size_t const begin = line.find_last_of(kBlanks) + 1;  // 0 if there is no blank
+  std::size_t const begin = line.find_last_of(kLineBlanks) + 1;  // 0 if `line` has only one word
   std::string_view const word = line.substr(begin);
   out.piece = word;
   std::size_t const point = std::min(word.find('.'), word.size());
@@ -39,7 +36,7 @@ std::string_view take_count(std::string_view& line, FoldedLine& out) noexcept {
   if (integer.empty() || !all_digits(integer) || !all_digits(fraction)) return begin == 0 ? kNoCount : kNoNumber;
   if (std::from_chars(integer.data(), integer.data() + integer.size(), out.count).ec != std::errc()) return kTooLarge;
   out.cut = fraction.find_first_not_of('0') != fraction.npos;
-  line = without_trailing_blanks(line.substr(0, begin));
+  line = internal::without_trailing(line.substr(0, begin), kLineBlanks);
   return line.empty() ? kNoStack : std::string_view();
 }
 
@@ -47,8 +44,7 @@ std::string_view take_count(std::string_view& line, FoldedLine& out) noexcept {
 
 FoldedLine parse_folded_line(std::string_view line) noexcept {
   FoldedLine out;
-  line = without_trailing_blanks(line);
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  line = internal::trimmed(line, kLineBlanks);
   if (line.empty() || line.front() == '#') return out;
   out.problem = take_count(line, out);
   out.kind = out.problem.empty() ? FoldedLine::Kind::stack : FoldedLine::Kind::bad;
@@ -82,4 +78,4 @@ std::error_code read_folded(int file, std::string_view name, FoldedVisitor const
   });
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// Reading folded stacks: lines `outer;inner 120`, from which flame graphs are drawn.
+// read_folded(): reads folded stacks, lines `outer;inner 120`, from which flame graphs are drawn.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,11 @@
 #include <string_view>
 #include <system_error>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
 
-/// A parsed line of a folded file. Refers to the line.
+namespace tracing { inline namespace v1 {
+
+/// A parsed line of a folded file. Its views refer to the line.
 struct FoldedLine {
   enum class Kind {
     stack,
@@ -18,7 +20,7 @@ struct FoldedLine {
   };
   Kind kind = Kind::nothing;
   std::string_view stack;    ///< frames from the outside in, separated by `;`
-  std::uint64_t count = 0;   ///< nanoseconds, samples, bytes
+  std::uint64_t count = 0;   ///< of nanoseconds, samples or bytes
   bool cut = false;          ///< a nonzero fraction was cut from the count
   std::string_view piece;    ///< of a bad line: the offending part, perhaps empty
   std::string_view problem;  ///< of a bad line: what is wrong and what is expected; a string literal
@@ -36,19 +38,19 @@ struct BadFoldedLine {
   std::string_view problem;
 };
 
-/// `run.folded:12: 'x': missing count; expected ...`, without a line end, short and safe for a terminal.
+/// Returns `run.folded:12: 'x': missing count; expected ...`, without a line end, short and safe for a terminal.
 std::string to_string(BadFoldedLine const& bad);
 
 /// Receives a file's lines. The views are valid during the call.
 struct FoldedVisitor {
-  /// A stack. Returns the problem if the stack cannot be used, else nothing.
+  /// Receives a stack. Returns the problem if the stack cannot be used, and an empty text otherwise.
   std::function<std::string_view(FoldedLine const&)> on_stack;
   std::function<void(BadFoldedLine const&)> on_bad = [](BadFoldedLine const&) {};
 };
 
-/// Reads all lines from a file descriptor; memory: that of the longest line. Reports bad lines with `name` as the name
+/// Reads all lines from a file descriptor. Takes memory for the longest line. Reports bad lines with `name` as the name
 /// of the file. Returns the error that stopped reading before the end, if any. Throws what the visitor throws, and
 /// std::bad_alloc. Thread-safe.
 std::error_code read_folded(int file, std::string_view name, FoldedVisitor const& visitor);
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

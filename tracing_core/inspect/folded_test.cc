@@ -11,8 +11,7 @@
 
 #include "tests/support/temporary_file.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -172,5 +171,4 @@ TEST(ReadFolded, ReportsWhyItStopped) {
   close(folder);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <system_error>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 /// Calls `take(line)` for each line, without its end. Returns the error that stopped reading before the end, if any.
-/// Memory: that of the longest line.
+/// Takes memory for the longest line.
 template <class F>
 std::error_code read_lines(int file, F take) {
   std::string block(256 * 1024, '\0');
@@ -33,4 +33,4 @@ std::error_code read_lines(int file, F take) {
   return {};
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

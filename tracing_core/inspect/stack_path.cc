@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 std::size_t StackPath::go_to(std::string_view stack) {
   auto const differs = std::mismatch(stack.begin(), stack.end(), text_.begin(), text_.end()).first;
@@ -33,4 +33,4 @@ std::size_t StackPath::go_to_reversed(std::string_view stack) {
   return go_to(reversed_);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

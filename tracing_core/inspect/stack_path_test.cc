@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 std::vector<std::string> frames_of(StackPath const& path) {
   std::vector<std::string> frames;
@@ -76,5 +75,4 @@ TEST(StackPath, AgreesWithComparingFrameByFrame) {
   }
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

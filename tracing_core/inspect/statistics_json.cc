@@ -1,11 +1,11 @@
-// append_statistics_json().
+// append_statistics_json(): writes Statistics as JSON.
 #include <string_view>
 #include <vector>
 
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/inspect/statistics.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::append_json_text;
@@ -31,7 +31,7 @@ class Object {
     add("p95_ns", time.p95_ns);
     add("max_ns", time.max_ns);
   }
-  // A row in each line.
+  // Adds an array with each row on its own line.
   template <class Row>
   void add(std::string_view key, std::vector<Row> const& rows, void (*fill)(Object&, Row const&)) {
     begin(key);
@@ -66,7 +66,7 @@ void fill_span(Object& object, SpanStatistics const& row) {
   object.add("cut", row.cut);
 }
 
-// What is not known is left out.
+// Leaves out values that are not known.
 void fill_kernel(Object& object, KernelStatistics const& row) {
   object.add("name", row.name);
   object.add("calls", row.time.calls);
@@ -120,4 +120,4 @@ void append_statistics_json(TextBuffer& out, Statistics const& statistics) {
   out.push_back('\n');
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -4,7 +4,7 @@
 
 #include "tracing_core/inspect/device_calls.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constexpr std::string_view kHostTarget = "tracing::cuda";
@@ -36,7 +36,7 @@ void const* pointer_of(Value const& value) noexcept {
   return value.kind() == ValueKind::pointer ? value.as_pointer() : nullptr;
 }
 
-// What `read` makes of the last value of a field; the result of an empty value if it has none.
+// Returns `read(value)` for the last value of a field, or for an empty value if the field was not recorded.
 template <class F>
 auto last_of(SpanRef span, std::string_view name, F read) {
   auto result = read(Value());
@@ -50,25 +50,21 @@ auto last_of(SpanRef span, std::string_view name, F read) {
   return result;
 }
 
-Value field(FieldValues const& fields, std::string_view name) noexcept {
-  std::size_t const index = fields.metadata().fields().index_of(name);
-  return index == fields.size() ? Value() : fields.value(index);
-}
-
 std::string_view message_of(FieldValues const& fields) noexcept {
-  Value const message = field(fields, "message");
+  Value const message = internal::value_named(fields, "message");
   if (message.kind() == ValueKind::message) return message_literal(message.message_metadata().parts());
   return message.kind() == ValueKind::text ? message.as_text() : std::string_view();
 }
 
-// A span in which code that called the driver or the runtime was; empty if there is none.
+// Returns the name of the innermost span that is not of tracing::cuda: the code that called the driver or the runtime.
 std::string name_of_caller(SpanRef span) {
   while (span && span.metadata().target() == kHostTarget) span = span.parent();
   if (!span) return "(outside any span)";
   return std::string(span.metadata().target()).append("::").append(span.metadata().name());
 }
 
-// How the device's spans are called that the host's lead to: `memcpy_htod` of `memcpy_htod_async`, `memset` of `memset_d8`.
+// Returns the name of the device's span for a call of the host: `memcpy_htod` for `memcpy_htod_async`, `memset` for
+// `memset_d8`.
 std::string_view name_on_device(std::string_view name) noexcept {
   constexpr std::string_view kAsync = "_async";
   if (name.starts_with("memset_")) return name.substr(0, 6);
@@ -84,8 +80,8 @@ bool is_launch(Metadata const& metadata) noexcept {
   return metadata.name() == "launch" && metadata.fields().contains("kernel.name") && metadata.fields().contains("grid");
 }
 
-// Whether the span is one of the host that gives the device work, which a call that is captured into a graph does not. A
-// launch is entered again to report its end, so these are counted when they begin.
+// Returns true if a span of the host gives work to the device. A call that is captured into a graph does not. Requests
+// are counted when their spans are made, since the span of a launch is entered again to report its end.
 bool is_request(SpanRef span) {
   Metadata const& metadata = span.metadata();
   bool const is_copy = metadata.target() == kHostTarget &&
@@ -97,7 +93,7 @@ bool is_request(SpanRef span) {
 }  // namespace
 
 void StatisticsLayer::finish() {
-  for (auto& [name, group] : reader_.groups_) {
+  for (auto& [name, group] : sums_.groups) {
     for (auto& [key, sum] : group.memory) sum.end();
     group.spans_by_site.clear();
   }
@@ -105,23 +101,24 @@ void StatisticsLayer::finish() {
 
 GroupSums* StatisticsLayer::group_of(std::uint32_t tag, Track const& track, std::string_view target) {
   std::optional<std::string> test = "";
-  if (source_.test_of != nullptr) {
+  if (test_of_ != nullptr) {
     auto const [place, is_new] = tests_.try_emplace(tag);
-    if (is_new) place->second = source_.test_of(tag);
+    if (is_new) place->second = test_of_(tag);
     test = place->second;
   }
   if (!test) return nullptr;
-  switch (reader_.by_) {
+  switch (sums_.by) {
     case StatisticsBy::all: break;
-    case StatisticsBy::test: return &reader_.group(test->empty() ? "outside any test" : *test);
-    case StatisticsBy::target: return &reader_.group(std::string(target));
+    case StatisticsBy::test: return &sums_.group(test->empty() ? "outside any test" : *test);
+    case StatisticsBy::target: return &sums_.group(std::string(target));
     case StatisticsBy::thread:
-      return &reader_.group(track.name.empty() ? "thread " + std::to_string(track.number) : std::string(track.name));
+      return &sums_.group(track.name.empty() ? "thread " + std::to_string(track.number) : std::string(track.name));
   }
-  return &reader_.group("");
+  return &sums_.group("");
 }
 
-// The test of a record is that of the outermost span around.
+// Returns the tag that decides the test of a record: the tag of the outermost span around the record or, without a
+// span, of the record itself.
 std::uint32_t StatisticsLayer::tag_on(Track const& track) {
   auto const& around = stacks_.of(track);
   return around.empty() ? now_.tag : around.front().data.tag;
@@ -132,10 +129,17 @@ std::uint32_t StatisticsLayer::tag_on(Track const& track) {
 void StatisticsLayer::on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept {
   if (context.is_restored() || !is_request(span)) return;
   Track const& track = context.track();
-  if (GroupSums* const group = group_of(tag_on(track), track, span.metadata().target())) add_request(*group, span);
+  std::uint32_t const tag = tag_on(track);
+  if (GroupSums* const group = group_of(tag, track, span.metadata().target())) add_request(*group, span);
+  // If TRACE_LAUNCH encloses the launch of a Driver or of the stand-in, count only the inner launch, which knows the
+  // kernel's whole name.
+  SpanRef const around = span.parent();
+  if (!around || !is_launch(span.metadata()) || !is_launch(around.metadata()) || !is_request(around)) return;
+  if (GroupSums* const group = group_of(tag, track, around.metadata().target()))
+    group->forget_launch(kernel_key(around));
 }
 
-// A call from before the recording of a profile is only context.
+// A call that began before the recording of a profile is only context, and is not counted.
 void StatisticsLayer::on_enter(SpanRef span, Context const& context) noexcept {
   Track const& track = context.track();
   Metadata const& metadata = span.metadata();
@@ -143,7 +147,7 @@ void StatisticsLayer::on_enter(SpanRef span, Context const& context) noexcept {
   if (!context.is_restored()) call.group = group_of(call.tag, track, metadata.target());
   if (call.group != nullptr && metadata.target() != kDeviceTarget) {
     call.sum = &call.group->span(metadata);
-    if (now_.type == RecordType::state) ++call.sum->cut;
+    if (now_.type == recording::EntryType::state) ++call.sum->cut;
     ++inside_[{track.number, call.sum}];
   }
   stacks_.enter(track, span.id(), context.time(), call);
@@ -196,12 +200,12 @@ void StatisticsLayer::add_compile(GroupSums& group, SpanRef span) {
   if (!is_hit && duration_ms && *duration_ms > 0) sum.total_ns += static_cast<std::uint64_t>(*duration_ms * 1e6);
 }
 
-// The event `found kernel`: what each launch of it uses.
+// Keeps the registers and memory that each launch of a kernel uses, from the event `found kernel`.
 void StatisticsLayer::add_kernel_facts(FieldValues const& fields) {
-  std::string const name = text_of(field(fields, "kernel.name"));
-  auto& facts = reader_.kernel_facts_[name];
-  if (auto const registers = count_of(field(fields, "registers"))) facts.registers = registers;
-  facts.shared_bytes = count_of(field(fields, "shared_bytes")).value_or(0);
+  std::string const name = text_of(internal::value_named(fields, "kernel.name"));
+  auto& facts = sums_.kernel_facts[name];
+  if (auto const registers = count_of(internal::value_named(fields, "registers"))) facts.registers = registers;
+  facts.shared_bytes = count_of(internal::value_named(fields, "shared_bytes")).value_or(0);
 }
 
 // ---- events ----
@@ -217,13 +221,13 @@ void StatisticsLayer::on_event(Event const& event, Context const& context) noexc
   if (!span) return;
   if (!is_allocated) return free(last_of(span, "pointer", pointer_of));
   GroupSums* const group = group_of(tag_on(context.track()), context.track(), metadata.target());
-  if (group != nullptr) add_allocation(*group, span, pointer_of(field(event.fields, "pointer")));
+  if (group != nullptr) add_allocation(*group, span, pointer_of(internal::value_named(event.fields, "pointer")));
 }
 
 void StatisticsLayer::add_allocation(GroupSums& group, SpanRef span, void const* pointer) {
   auto const bytes = last_of(span, "bytes", count_of);
   if (!bytes || pointer == nullptr) return;
-  free(pointer);  // its end was not recorded
+  free(pointer);  // the end of an earlier allocation there was not recorded
   auto const device = last_of(span, "device", count_of);
   std::string const memory = device ? "GPU " + std::to_string(*device) : "host";
   Allocation const allocation{*bytes, &group.memory[{memory, name_of_caller(span)}], &group.memory[{memory, ""}]};
@@ -240,4 +244,4 @@ void StatisticsLayer::free(void const* pointer) {
   allocations_.erase(found);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

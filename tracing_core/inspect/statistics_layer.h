@@ -1,4 +1,4 @@
-// StatisticsLayer: adds what is replayed of one recording to the sums of a StatisticsReader.
+// StatisticsLayer: adds up the replay of one recording in StatisticsSums.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,20 @@
 
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/inspect/entered_stacks.h"
-#include "tracing_core/inspect/statistics_reader.h"
+#include "tracing_core/inspect/statistics_sums.h"
+#include "tracing_core/record/entry.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Single-thread.
+/// Adds up one recording. Single-thread.
 class StatisticsLayer final : public Layer {
  public:
-  /// `now`: the record that is replayed. `last`: the time of the last one, when the replay leaves what is still open.
-  StatisticsLayer(StatisticsReader& reader, StatisticsSource const& source, RecordEntry const& now, Instant last)
-      : reader_(reader), source_(source), now_(now), last_(last) {}
+  /// `now`: the record that is being replayed. `last`: the time of the last record, at which the replay leaves the
+  /// spans that are still open.
+  StatisticsLayer(StatisticsSums& sums, TestOfTag const& test_of, recording::Entry const& now, Instant last)
+      : sums_(sums), test_of_(test_of), now_(now), last_(last) {}
 
-  /// Call it after the replay.
+  /// Ends the sums of the recording. Call it after the replay.
   void finish();
 
   Hooks hooks() const noexcept override { return Hooks::new_span | Hooks::enter | Hooks::exit | Hooks::event; }
@@ -34,7 +36,7 @@ class StatisticsLayer final : public Layer {
  private:
   struct Call {
     GroupSums* group;  // null: the selection leaves it out
-    SpanSum* sum;      // null if it is no span of the host
+    SpanSum* sum;      // null for a span of a device
     std::uint32_t tag;
   };
   struct Allocation {
@@ -52,14 +54,14 @@ class StatisticsLayer final : public Layer {
   void add_allocation(GroupSums& group, SpanRef span, void const* pointer);
   void free(void const* pointer);
 
-  StatisticsReader& reader_;
-  StatisticsSource const& source_;
-  RecordEntry const& now_;
+  StatisticsSums& sums_;
+  TestOfTag const& test_of_;
+  recording::Entry const& now_;
   Instant const last_;
   EnteredStacks<Call> stacks_;
-  std::map<std::pair<std::uint64_t, SpanSum const*>, std::uint64_t> inside_;  // by track: how many calls are open
-  std::unordered_map<std::uint32_t, std::optional<std::string>> tests_;  // by tag
+  std::map<std::pair<std::uint64_t, SpanSum const*>, std::uint64_t> inside_;  // open calls by track and sum
+  std::unordered_map<std::uint32_t, std::optional<std::string>> tests_;       // by tag
   std::map<void const*, Allocation> allocations_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

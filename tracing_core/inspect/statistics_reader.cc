@@ -6,9 +6,9 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/inspect/statistics_layer.h"
 #include "tracing_core/record/replay.h"
-#include "tracing_core/record/steady_times.h"
+#include "tracing_core/record/replay/steady_times.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 void add_spans(StatisticsGroup& to, GroupSums const& sums) {
@@ -29,35 +29,30 @@ void add_memory(StatisticsGroup& to, GroupSums const& sums) {
 
 }  // namespace
 
-GroupSums& StatisticsReader::group(std::string const& name) {
-  auto const [place, is_new] = groups_.try_emplace(name);
-  if (is_new) names_.push_back(name);
-  return place->second;
-}
-
 void StatisticsReader::add(StatisticsSource source) {
   Instant last{};
   SteadyTimes steady;
-  source.recording.for_each([&](RecordEntry const& entry) { last = steady.of(entry); });
-  RecordEntry now;
-  auto made = std::make_unique<StatisticsLayer>(*this, source, now, last);
+  source.recording.for_each([&](recording::Entry const& entry) { last = steady.of(entry); });
+  recording::Entry now;
+  auto made = std::make_unique<StatisticsLayer>(sums_, source.test_of, now, last);
   StatisticsLayer& layer = *made;
   auto const registry = RegistryBuilder().with(std::move(made), std::move(source.filter)).build();
-  auto const each = [&](RecordEntry const& entry) {
+  auto const each = [&](recording::Entry const& entry) {
     now = entry;
     if (source.each != nullptr) source.each(entry);
     return true;
   };
-  replay(source.recording, *registry, each, LostEntries::shown, ReplayTimes::steady);
+  replay(source.recording, *registry, each, recording::LostEntries::shown, recording::ReplayTimes::steady);
   layer.finish();
 }
 
 Statistics StatisticsReader::finish() {
-  // Where the device reported, what the host asked for is not counted as well. The device names a copy of rows and slices by its
-  // direction, which the host's call does not say.
+  // If the device reported a kernel or copy, the host's requests for it are not counted, too. The device names a copy
+  // of rows and slices by its direction, which the host's call does not say; so any copy that the device reported
+  // stands for such calls.
   constexpr std::string_view kCopy = "memcpy_", kCopyOfRows = "memcpy_3d";
   std::set<std::string> timed;
-  for (auto const& [name, sums] : groups_) {
+  for (auto const& [name, sums] : sums_.groups) {
     for (auto const& [key, sum] : sums.kernels) {
       if (sum.time.statistics().calls == 0) continue;
       timed.insert(key.name);
@@ -71,18 +66,18 @@ Statistics StatisticsReader::finish() {
       row.is_timed = row.time.calls > 0;
       row.bytes = row.is_timed ? sum.moved_bytes : sum.requested_bytes;
       if (!row.is_timed && timed.contains(key.name)) continue;
-      auto const facts = key.grid.empty() ? kernel_facts_.end() : kernel_facts_.find(key.name);
-      if (facts != kernel_facts_.end() && !row.registers) row.registers = facts->second.registers;
+      auto const facts = key.grid.empty() ? sums_.kernel_facts.end() : sums_.kernel_facts.find(key.name);
+      if (facts != sums_.kernel_facts.end() && !row.registers) row.registers = facts->second.registers;
       if (!row.is_timed) {
         row.time.calls = sum.requests;
-        if (facts != kernel_facts_.end() && row.shared_bytes) *row.shared_bytes += facts->second.shared_bytes;
+        if (facts != sums_.kernel_facts.end() && row.shared_bytes) *row.shared_bytes += facts->second.shared_bytes;
       }
       to.kernels.push_back(std::move(row));
     }
   };
-  Statistics statistics{by_};
-  for (std::string const& name : names_) {
-    GroupSums const& sums = groups_.at(name);
+  Statistics statistics{sums_.by};
+  for (std::string const& name : sums_.names) {
+    GroupSums const& sums = sums_.groups.at(name);
     StatisticsGroup group{name};
     add_spans(group, sums);
     add_kernels(group, sums);
@@ -97,4 +92,4 @@ Statistics StatisticsReader::finish() {
   return statistics;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 void DurationSum::add(std::uint64_t ns, std::uint64_t total_ns) noexcept {
   ++calls_;
@@ -37,4 +37,16 @@ SpanSum& GroupSums::span(Metadata const& metadata) {
   return *found;
 }
 
-}  // namespace tracing::inline v1::internal
+void GroupSums::forget_launch(KernelKey const& kernel) {
+  auto const row = kernels.find(kernel);
+  if (row == kernels.end() || row->second.requests == 0) return;
+  if (--row->second.requests == 0 && row->second.time.statistics().calls == 0) kernels.erase(row);
+}
+
+GroupSums& StatisticsSums::group(std::string const& name) {
+  auto const [place, is_new] = groups.try_emplace(name);
+  if (is_new) names.push_back(name);
+  return place->second;
+}
+
+}}}  // namespace tracing::v1::internal

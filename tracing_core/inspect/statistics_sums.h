@@ -1,23 +1,25 @@
-// The sums that Statistics are made of, while recordings are read.
+// StatisticsSums: the sums that Statistics are made from, while recordings are read.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "tracing_core/inspect/statistics.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/perf/duration_sketch.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 class DurationSum {
  public:
-  // `total_ns`: what of it is not in the total yet.
+  // Adds a call. `total_ns`: the part of `ns` that is not in the total yet.
   void add(std::uint64_t ns, std::uint64_t total_ns) noexcept;
   DurationStatistics statistics() const noexcept;
 
@@ -47,13 +49,13 @@ struct KernelKey {
 };
 struct KernelSum {
   std::uint64_t requests = 0;  // calls by the host
-  DurationSum time;            // of what the device reported
+  DurationSum time;            // as reported by the device
   std::uint64_t requested_bytes = 0;
   std::uint64_t moved_bytes = 0;
   std::optional<std::uint64_t> registers;
 };
 
-// What is allocated in one memory, by one span or by all.
+// Adds up allocations in one memory, by one span or by all spans.
 struct MemorySum {
   std::uint64_t allocations = 0;
   std::uint64_t bytes = 0;
@@ -63,18 +65,40 @@ struct MemorySum {
 
   void allocate(std::uint64_t count) noexcept;
   void free(std::uint64_t count) noexcept { now_bytes -= count; }
-  // The recording of a process ends.
+  // Ends the recording of a process: bytes that are still allocated count as kept.
   void end() noexcept;
 };
 
 struct GroupSums {
   std::map<std::string, SpanSum> spans{};
-  std::unordered_map<Metadata const*, SpanSum*> spans_by_site{};  // of the recording that is read
+  std::unordered_map<Metadata const*, SpanSum*> spans_by_site{};  // for the recording that is being read
   std::map<KernelKey, KernelSum> kernels{};
   std::map<std::string, CompileStatistics> compiles{};
   std::map<std::pair<std::string, std::string>, MemorySum> memory{};  // by memory and span, which is empty for all
 
   SpanSum& span(Metadata const& metadata);
+  // Takes back the count of a launch.
+  void forget_launch(KernelKey const& kernel);
 };
 
-}  // namespace tracing::inline v1::internal
+// Returns the test of the records with a tag: an empty name if they are outside any test, nothing to leave them out.
+using TestOfTag = std::function<std::optional<std::string>(std::uint32_t tag)>;
+
+// The sums of all groups.
+struct StatisticsSums {
+  // The facts that the event `found kernel` gives about a kernel.
+  struct KernelFacts {
+    std::optional<std::uint64_t> registers;
+    std::uint64_t shared_bytes = 0;  // without the bytes that a launch asks for
+  };
+
+  StatisticsBy by;
+  std::vector<std::string> names{};  // of groups, in the order of their first record
+  std::unordered_map<std::string, GroupSums> groups{};
+  std::unordered_map<std::string, KernelFacts> kernel_facts{};
+
+  // Returns the sums of a group, which is added if it is new.
+  GroupSums& group(std::string const& name);
+};
+
+}}}  // namespace tracing::v1::internal

@@ -26,12 +26,11 @@
 #include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
-using internal::Recording;
 using internal::StatisticsReader;
 using internal::StatisticsSource;
+using recording::Recording;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -39,7 +38,7 @@ using ::testing::IsEmpty;
 
 constexpr std::int64_t kStart = 1'800'000'000'000'000'000;
 
-// Spans at known times, on tracks of their own: of threads and of a device.
+// Emits spans at known times, on separate tracks for threads and for a device.
 class Timeline {
  public:
   explicit Timeline(std::shared_ptr<Registry> registry) : registry_(std::move(registry)) {}
@@ -48,12 +47,14 @@ class Timeline {
     std::string_view name, target;
     std::vector<std::string_view> fields{};
   };
-  // An entered span; times in ns since the start.
+  // Makes and enters a span. Times are in ns since the start.
   SpanId enter(Track const& track, std::int64_t at, Names const& names, std::vector<Value> values = {}) {
-    CallsiteDescription description{.kind = Kind::span, .name = names.name, .target = names.target, .fields = names.fields};
+    CallsiteDescription description{
+        .kind = Kind::span, .name = names.name, .target = names.target, .fields = names.fields};
     RuntimeCallsite const callsite(description);
     values.resize(names.fields.size());
-    SpanId const span = registry_->new_span({FieldValues(callsite.metadata(), values.data()), {}, ~LayerMask{0}, origin(track, at)});
+    SpanId const span =
+        registry_->new_span({FieldValues(callsite.metadata(), values.data()), {}, ~LayerMask{0}, origin(track, at)});
     registry_->enter(span, origin(track, at));
     return span;
   }
@@ -65,10 +66,12 @@ class Timeline {
     registry_->exit(span, origin(track, at));
     registry_->enter(span, origin(track, at));
   }
-  void span(Track const& track, std::int64_t begin, std::int64_t end, Names const& names, std::vector<Value> values = {}) {
+  void span(Track const& track, std::int64_t begin, std::int64_t end, Names const& names,
+            std::vector<Value> values = {}) {
     leave(track, end, enter(track, begin, names, std::move(values)));
   }
-  void event(Track const& track, std::int64_t at, std::string_view message, std::vector<std::string_view> fields, std::vector<Value> values) {
+  void event(Track const& track, std::int64_t at, std::string_view message, std::vector<std::string_view> fields,
+             std::vector<Value> values) {
     fields.insert(fields.begin(), "message");
     values.insert(values.begin(), Value::of_text(message));
     RuntimeCallsite const callsite({.target = "tracing::cuda", .fields = fields});
@@ -87,7 +90,7 @@ std::vector<std::string_view> const kKernelFields{"kernel.name", "grid", "block"
 
 class StatisticsTest : public ::testing::Test {
  protected:
-  // The file that records what `f(timeline)` does.
+  // Records what `f(timeline)` does, and returns the path of the recording.
   std::string record(std::function<void(Timeline&)> const& f) {
     std::string const path = folder_ / std::to_string(++files_) + ".rec";
     auto [layer, error] = record_layer({.path = path});
@@ -193,8 +196,8 @@ TEST_F(StatisticsTest, HaveARowForEachConfigurationOfAKernel) {
   StatisticsGroup const group = all_of([](Timeline& timeline) {
     auto const run = [&](std::int64_t begin, std::int64_t end, std::string_view grid) {
       timeline.span(kStream, begin, end, {"kernel", "tracing::cuda::device", kKernelFields},
-                    {Value::of_verbatim("saxpy"), Value::of_verbatim(grid), Value::of_verbatim("(64, 1, 1)"), Value::of_u64(512),
-                     Value::of_u64(24)});
+                    {Value::of_verbatim("saxpy"), Value::of_verbatim(grid), Value::of_verbatim("(64, 1, 1)"),
+                     Value::of_u64(512), Value::of_u64(24)});
     };
     run(0, 100, "(4, 1, 1)");
     run(200, 500, "(4, 1, 1)");
@@ -231,11 +234,12 @@ TEST_F(StatisticsTest, HaveTheThroughputOfCopies) {
   EXPECT_FALSE(group.kernels[0].shared_bytes.has_value());
 }
 
-// As tracing::cuda records a launch, whose span is entered again to report its end.
+// Emits a launch as tracing::cuda does, whose span is entered again to report its end.
 void launch(Timeline& timeline, std::int64_t at) {
-  SpanId const span = timeline.enter(
-      kThread, at, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "shared_bytes"}},
-      {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value::of_u64(100)});
+  SpanId const span =
+      timeline.enter(kThread, at, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "shared_bytes"}},
+                     {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"),
+                      Value::of_u64(100)});
   timeline.enter_again(kThread, at + 10, span);
   timeline.leave(kThread, at + 15, span);
 }
@@ -247,10 +251,12 @@ TEST_F(StatisticsTest, CountLaunchesIfTheDeviceReportedNothing) {
     launch(timeline, 100);
     launch(timeline, 200);
     timeline.span(kThread, 300, 310, {"memcpy_htod_async", "tracing::cuda", {"bytes"}}, {Value::of_u64(64)});
-    timeline.span(kThread, 320, 330, {"memset_d32", "tracing::cuda", {"value", "count"}}, {Value::of_u64(0), Value::of_u64(8)});
+    timeline.span(kThread, 320, 330, {"memset_d32", "tracing::cuda", {"value", "count"}},
+                  {Value::of_u64(0), Value::of_u64(8)});
   });
-  ASSERT_THAT(group.kernels, ElementsAre(Field(&KernelStatistics::name, "saxpy"), Field(&KernelStatistics::name, "memcpy_htod"),
-                                         Field(&KernelStatistics::name, "memset")))
+  ASSERT_THAT(group.kernels,
+              ElementsAre(Field(&KernelStatistics::name, "saxpy"), Field(&KernelStatistics::name, "memcpy_htod"),
+                          Field(&KernelStatistics::name, "memset")))
       << "by calls";
   KernelStatistics const& row = group.kernels[0];
   EXPECT_FALSE(row.is_timed);
@@ -263,14 +269,40 @@ TEST_F(StatisticsTest, CountLaunchesIfTheDeviceReportedNothing) {
   EXPECT_EQ(group.kernels[2].bytes, 32u);
 }
 
+// For example, TRACE_LAUNCH(scale<float>, ...) in namespace lib, with the stand-in for the runtime library.
+TEST_F(StatisticsTest, CountALaunchInsideALaunchOnce) {
+  StatisticsGroup const group = all_of([](Timeline& timeline) {
+    auto const enter = [&](std::int64_t at, char const* target, char const* kernel) {
+      return timeline.enter(
+          kThread, at, {"launch", target, {"kernel.name", "grid", "block"}},
+          {Value::of_verbatim(kernel), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)")});
+    };
+    for (std::int64_t const at : {100, 200}) {
+      SpanId const outer = enter(at, "lib", "scale<float>"),
+                   inner = enter(at + 10, "tracing::cuda", "lib::scale<float>");
+      timeline.leave(kThread, at + 20, inner);
+      timeline.leave(kThread, at + 30, outer);
+    }
+    timeline.leave(kThread, 310, enter(300, "lib", "other"));
+  });
+  ASSERT_THAT(group.kernels, ElementsAre(Field(&KernelStatistics::name, "lib::scale<float>"),
+                                         Field(&KernelStatistics::name, "other")));
+  EXPECT_EQ(group.kernels[0].time.calls, 2u);
+  EXPECT_EQ(group.kernels[1].time.calls, 1u) << "on a GPU there is no launch inside";
+}
+
 TEST_F(StatisticsTest, DoNotCountCallsThatAreCapturedIntoAGraph) {
   StatisticsGroup const group = all_of([](Timeline& timeline) {
     timeline.span(kThread, 100, 110, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "capture"}},
-                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value::of_text("active")});
-    timeline.span(kThread, 120, 130, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "capture"}},
-                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value()});
-    timeline.span(kThread, 300, 310, {"memcpy_htod_async", "tracing::cuda", {"bytes", "capture"}}, {Value::of_u64(64), Value::of_text("active")});
-    timeline.span(kThread, 320, 330, {"memset_d32_async", "tracing::cuda", {"count", "capture"}}, {Value::of_u64(8), Value::of_text("active")});
+                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"),
+                   Value::of_text("active")});
+    timeline.span(
+        kThread, 120, 130, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "capture"}},
+        {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value()});
+    timeline.span(kThread, 300, 310, {"memcpy_htod_async", "tracing::cuda", {"bytes", "capture"}},
+                  {Value::of_u64(64), Value::of_text("active")});
+    timeline.span(kThread, 320, 330, {"memset_d32_async", "tracing::cuda", {"count", "capture"}},
+                  {Value::of_u64(8), Value::of_text("active")});
   });
   ASSERT_THAT(group.kernels, ElementsAre(Field(&KernelStatistics::name, "saxpy")));
   EXPECT_EQ(group.kernels[0].time.calls, 1u);
@@ -306,7 +338,8 @@ TEST_F(StatisticsTest, CountALaunchOnceThatTheDeviceReported) {
   StatisticsGroup const group = all_of([](Timeline& timeline) {
     launch(timeline, 0);
     timeline.span(kStream, 20, 120, {"kernel", "tracing::cuda::device", kKernelFields},
-                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value::of_u64(128)});
+                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"),
+                   Value::of_u64(128)});
   });
   ASSERT_EQ(group.kernels.size(), 1u);
   EXPECT_EQ(group.kernels[0].time.calls, 1u);
@@ -322,19 +355,20 @@ TEST_F(StatisticsTest, CountCompilationsAndHits) {
     compile(0, "saxpy", Value::of_text("miss"), Value::of_f64(2.5));
     compile(20, "saxpy", Value::of_text("memory"), Value());
     compile(40, "saxpy", Value::of_text("disk"), Value());
-    compile(60, "dot", Value(), Value::of_f64(1));            // without a cache
-    compile(80, "wrong", Value::of_text("none"), Value());  // it failed
+    compile(60, "dot", Value(), Value::of_f64(1));          // without a cache
+    compile(80, "wrong", Value::of_text("none"), Value());  // a failed compilation
   });
   ASSERT_EQ(group.compiles.size(), 3u);
   auto const row = [&](std::size_t i) {
-    return std::tuple(group.compiles[i].name, group.compiles[i].misses, group.compiles[i].hits, group.compiles[i].total_ns);
+    return std::tuple(group.compiles[i].name, group.compiles[i].misses, group.compiles[i].hits,
+                      group.compiles[i].total_ns);
   };
   EXPECT_EQ(row(0), std::tuple("saxpy", 1u, 2u, 2'500'000u));
   EXPECT_EQ(row(1), std::tuple("dot", 1u, 0u, 1'000'000u));
   EXPECT_EQ(row(2), std::tuple("wrong", 1u, 0u, 0u));
 }
 
-// As tracing::cuda records them.
+// Emits an allocation as tracing::cuda does.
 void allocate(std::uint64_t pointer, std::uint64_t bytes) {
   auto const address = reinterpret_cast<void const*>(pointer);
   TRACE_SPAN(trace, "mem_alloc", tracing::target("tracing::cuda"), bytes, kv("device", 0));
@@ -363,7 +397,8 @@ TEST_F(StatisticsTest, HaveThePeakOfMemoryBySpan) {
   });
   auto const row = [&](std::size_t i) {
     MemoryStatistics const& memory = group.memory.at(i);
-    return std::tuple(memory.memory, memory.span, memory.allocations, memory.bytes, memory.peak_bytes, memory.kept_bytes);
+    return std::tuple(memory.memory, memory.span, memory.allocations, memory.bytes, memory.peak_bytes,
+                      memory.kept_bytes);
   };
   ASSERT_EQ(group.memory.size(), 3u);
   EXPECT_EQ(row(0), std::tuple("GPU 0", "", 4u, 210u, 150u, 80u));
@@ -455,7 +490,7 @@ TEST_F(StatisticsTest, AreSorted) {
   EXPECT_EQ(sorted(StatisticsOrder::name), "abcd");
 }
 
-// A little of everything, at times that do not change from run to run.
+// Emits a little of everything, at times that do not change from run to run.
 void everything(Timeline& timeline) {
   SpanId const outer = timeline.enter(kThread, 0, {"forward", "numbers"});
   timeline.span(kThread, 1'000, 2'501'000, {"multiply\x1b[31m", "numbers"});
@@ -464,10 +499,12 @@ void everything(Timeline& timeline) {
   timeline.span(kThread, 4'000'000, 4'100'000, {"compile", "tracing::cuda", {"kernel.name", "cache", "duration_ms"}},
                 {Value::of_text("saxpy"), Value::of_text("miss"), Value::of_f64(0.1)});
   for (int i = 0; i < 3; ++i)
-    timeline.span(kStream, 5'000'000 + 30'000 * i, 5'020'000 + 31'000 * i, {"kernel", "tracing::cuda::device", kKernelFields},
-                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 64, 1)"), Value::of_verbatim("(64, 1, 1)"), Value::of_u64(2048),
-                   Value::of_u64(24)});
-  timeline.span(kStream, 6'000'000, 6'010'000, {"memcpy_htod", "tracing::cuda::device", {"bytes"}}, {Value::of_u64(1 << 17)});
+    timeline.span(kStream, 5'000'000 + 30'000 * i, 5'020'000 + 31'000 * i,
+                  {"kernel", "tracing::cuda::device", kKernelFields},
+                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 64, 1)"), Value::of_verbatim("(64, 1, 1)"),
+                   Value::of_u64(2048), Value::of_u64(24)});
+  timeline.span(kStream, 6'000'000, 6'010'000, {"memcpy_htod", "tracing::cuda::device", {"bytes"}},
+                {Value::of_u64(1 << 17)});
   SpanId const allocating = timeline.enter(kThread, 7'000'000, {"mem_alloc", "tracing::cuda", {"bytes", "device"}},
                                            {Value::of_u64(1 << 20), Value::of_i64(0)});
   timeline.event(kThread, 7'000'100, "allocated", {"pointer"}, {Value::of_pointer(reinterpret_cast<void*>(64))});
@@ -504,5 +541,4 @@ TEST_F(StatisticsTest, PrintNothingOfNothing) {
   EXPECT_EQ(json.view(), "{\"by\":\"all\",\"groups\":[]}\n");
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

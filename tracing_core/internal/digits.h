@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 inline constexpr std::array<char, 200> kDigitPairs = [] {
   std::array<char, 200> pairs{};
@@ -53,7 +53,7 @@ inline char* write_six_digits(char* at, std::uint32_t value) noexcept {
   return write_two_digits(at + 4, value % 100);
 }
 
-/// The number of decimal digits of `value`; 1 for 0.
+/// Returns the number of decimal digits of `value`; 1 for 0.
 inline std::size_t count_digits(std::uint64_t value) noexcept {
   // 1233/4096 is slightly more than log10(2), so the estimate is exact or one too high.
   auto const estimate = static_cast<std::size_t>(std::bit_width(value | 1)) * 1233 >> 12;
@@ -80,4 +80,4 @@ inline char* write_hex_byte(char* at, unsigned char value) noexcept {
   return at + 2;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

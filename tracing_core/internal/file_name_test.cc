@@ -6,23 +6,24 @@
 #include <string>
 #include <string_view>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 using namespace std::literals;
 
 TEST(FileName, IsTheNameIfAFileMayHaveIt) {
-  for (std::string const name : {"Suite.Name", "Ty<std::pair<int, char>>.Fit", "A_B.C_0", "a~b", "~0123456789abcde", "x~0123456789abcdeg"})
+  for (std::string const name :
+       {"Suite.Name", "Ty<std::pair<int, char>>.Fit", "A_B.C_0", "a~b", "~0123456789abcde", "x~0123456789abcdeg"})
     EXPECT_EQ(file_name_of(name), name);
   EXPECT_EQ(file_name_of(std::string(160, 'a')), std::string(160, 'a'));
 }
 
-TEST(FileName, OfEachNameIsAnotherOne) {
+TEST(FileName, DiffersForEachName) {
   std::string const long_one(160, 'a');
   std::set<std::string> found;
   std::size_t count = 0;
-  for (std::string const& name : {"A/B.C/0"s, "A_B.C/0"s, "A/B.C_0"s, "A_B.C_0"s, file_name_of("A/B.C/0"), file_name_of(file_name_of("A/B.C/0")),
-                                 "A\0B.C_0"s, "A\nB.C_0"s, long_one, long_one + "b", long_one + "c", long_one + "/", long_one.substr(0, 143)}) {
+  for (std::string const& name :
+       {"A/B.C/0"s, "A_B.C/0"s, "A/B.C_0"s, "A_B.C_0"s, file_name_of("A/B.C/0"), file_name_of(file_name_of("A/B.C/0")),
+        "A\0B.C_0"s, "A\nB.C_0"s, long_one, long_one + "b", long_one + "c", long_one + "/", long_one.substr(0, 143)}) {
     std::string const made = file_name_of(name);
     EXPECT_LE(made.size(), 160U);
     EXPECT_EQ(made.find_first_of("/\0\n"sv), made.npos);
@@ -36,5 +37,4 @@ TEST(FileName, BeginsWithTheName) {
   EXPECT_EQ(file_name_of("Suite/0.Name").size(), 29U);
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

@@ -8,11 +8,11 @@
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/never_destroyed.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 struct Handlers {
-  Mutex mutex;  // held during a fork, so that the same handlers run before and after it
+  Mutex mutex;  // held during a fork, so that the handlers that run before it also run after it
   std::array<ForkHandler, kForkStages> stages TRACING_GUARDED_BY(mutex);
 };
 constinit NeverDestroyed<Handlers> handlers;
@@ -31,7 +31,8 @@ void after(void (*ForkHandler::*handler)() noexcept) noexcept TRACING_NO_THREAD_
   handlers->mutex.unlock();
 }
 
-// When the library is loaded: a registration at first use could itself be interrupted by a fork of another thread.
+// Registers when the library is loaded: a registration at first use could itself be interrupted by another thread's
+// fork.
 [[gnu::constructor]] void register_once() noexcept {
   pthread_atfork([] { before(); }, [] { after(&ForkHandler::in_parent); },
                  [] {
@@ -47,4 +48,4 @@ void set_fork_handler(ForkStage stage, ForkHandler const& handler) noexcept {
   handlers->stages[static_cast<std::size_t>(stage)] = handler;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

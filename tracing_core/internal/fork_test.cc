@@ -16,7 +16,7 @@ std::string calls;
 
 struct SetHandlers {
   SetHandlers() {
-    // Set last to first: the order of calls is that of the stages.
+    // The handlers are set last to first, yet are called in the order of the stages.
     set_fork_handler(ForkStage::spans, {[]() noexcept { calls += "s("; }, []() noexcept { calls += ")s"; },
                                         []() noexcept { calls += "]s"; }});
     set_fork_handler(ForkStage::session, {[]() noexcept { calls += "t("; }, []() noexcept { calls += ")t"; },

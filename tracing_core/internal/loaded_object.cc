@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <new>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 struct LoadedRange {
@@ -16,19 +16,20 @@ struct LoadedRange {
   LoadedRange const* next;
 };
 
-// Libraries that were pinned. The list only grows, so it is read without a lock.
+// Libraries that are kept loaded. The list only grows, so readers need no lock.
 constinit std::atomic<LoadedRange const*> pinned{nullptr};
 
-struct Search {
+struct ObjectSearch {
   std::uintptr_t address;
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  char const* name = nullptr;  // valid while the object is loaded; empty for the executable, null if none was found
+  char const* name = nullptr;  // valid while the object is loaded; empty for the executable, null if no object was
+                               // found
 };
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // glibc 2.35 or newer
-// Takes no lock. dl_iterate_phdr() does, and a child forked while another thread holds that lock would wait for ever.
-void find_object(Search& search) noexcept {
+// Takes no lock. dl_iterate_phdr() takes one, and a child forked while another thread holds it would wait for ever.
+void find_object(ObjectSearch& search) noexcept {
   dl_find_object found;
   if (_dl_find_object(reinterpret_cast<void*>(search.address), &found) != 0) return;
   search.begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
@@ -37,7 +38,7 @@ void find_object(Search& search) noexcept {
 }
 #else
 int visit_object(dl_phdr_info* info, std::size_t, void* context) {
-  auto& search = *static_cast<Search*>(context);
+  auto& search = *static_cast<ObjectSearch*>(context);
   std::uintptr_t begin = UINTPTR_MAX;
   std::uintptr_t end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -54,7 +55,7 @@ int visit_object(dl_phdr_info* info, std::size_t, void* context) {
   return 1;
 }
 
-void find_object(Search& search) noexcept { dl_iterate_phdr(visit_object, &search); }
+void find_object(ObjectSearch& search) noexcept { dl_iterate_phdr(visit_object, &search); }
 #endif
 
 }  // namespace
@@ -64,7 +65,7 @@ void keep_loaded(void const* address) noexcept {
   for (auto const* range = pinned.load(std::memory_order_acquire); range != nullptr; range = range->next) {
     if (wanted >= range->begin && wanted < range->end) return;
   }
-  Search search{wanted};
+  ObjectSearch search{wanted};
   find_object(search);
   if (search.name == nullptr) return;
   if (search.name[0] != '\0') dlopen(search.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -74,4 +75,4 @@ void keep_loaded(void const* address) noexcept {
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

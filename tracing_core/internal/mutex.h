@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "tracing_core/internal/cxx20.h"
 #include "tracing_core/internal/thread_sanitizer.h"
 
 #if defined(__clang__)
@@ -16,19 +17,19 @@
 #define TRACING_INTERNAL_ANNOTATE_(x)
 #endif
 
-// On data: use it only while `mutex` is held.
+// For data: it may be used only while `mutex` is held.
 #define TRACING_GUARDED_BY(mutex) TRACING_INTERNAL_ANNOTATE_(guarded_by(mutex))
-// On functions, in this order: the caller holds the mutex; does not hold it; the function locks it; unlocks it; locks
-// it if it can.
+// For functions, in this order: the caller holds the mutex; the caller does not hold it; the function locks it; unlocks
+// it; tries to lock it.
 #define TRACING_REQUIRES(...) TRACING_INTERNAL_ANNOTATE_(requires_capability(__VA_ARGS__))
 #define TRACING_EXCLUDES(...) TRACING_INTERNAL_ANNOTATE_(locks_excluded(__VA_ARGS__))
 #define TRACING_ACQUIRE(...) TRACING_INTERNAL_ANNOTATE_(acquire_capability(__VA_ARGS__))
 #define TRACING_RELEASE(...) TRACING_INTERNAL_ANNOTATE_(release_capability(__VA_ARGS__))
 #define TRACING_TRY_ACQUIRE(...) TRACING_INTERNAL_ANNOTATE_(try_acquire_capability(__VA_ARGS__))
-// On functions whose locking the analysis cannot follow: handlers of fork(), loops over several mutexes.
+// For functions whose locking the analysis cannot follow: fork handlers, loops over several mutexes.
 #define TRACING_NO_THREAD_SAFETY_ANALYSIS TRACING_INTERNAL_ANNOTATE_(no_thread_safety_analysis)
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 class TRACING_INTERNAL_ANNOTATE_(capability("mutex")) Mutex {
  public:
@@ -60,7 +61,8 @@ class TRACING_INTERNAL_ANNOTATE_(capability("mutex")) Mutex {
   bool const is_unseen_ = false;
 };
 
-/// A mutex that ThreadSanitizer ignores, with all that happens while it is held: see UnseenByTsan.
+/// A mutex that is hidden from ThreadSanitizer, together with everything that happens while it is held: see
+/// UnseenByTsan.
 class UnseenMutex : public Mutex {
  public:
   constexpr UnseenMutex() noexcept : Mutex(/*is_unseen=*/true) {}
@@ -70,7 +72,7 @@ class UnseenMutex : public Mutex {
 class TRACING_INTERNAL_ANNOTATE_(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) TRACING_ACQUIRE(mutex) : mutex_(&mutex) { mutex.lock(); }
-  /// Of a mutex that the calling thread has locked.
+  /// Takes over a mutex that the calling thread has already locked.
   MutexLock(Mutex& mutex, std::adopt_lock_t) TRACING_REQUIRES(mutex) : mutex_(&mutex) {}
   MutexLock(MutexLock const&) = delete;
   MutexLock& operator=(MutexLock const&) = delete;
@@ -97,7 +99,7 @@ class CondVar {
     condition_.wait(lock);
     lock.release();
   }
-  /// False if the time was up first.
+  /// Returns false if the deadline passed before a wake-up.
   template <class Clock, class Duration>
   bool wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> const& deadline) TRACING_REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
@@ -114,4 +116,4 @@ class CondVar {
   std::condition_variable condition_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

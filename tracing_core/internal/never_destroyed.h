@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 /// Holds a T that is constant-initialised and never destroyed, so that static constructors and destructors on any
 /// thread may use it.
@@ -23,4 +23,4 @@ class NeverDestroyed {
   };
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -8,11 +8,12 @@
 #include <cerrno>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 int above_standard_streams(int descriptor) noexcept {
-  if (descriptor < 0 || descriptor > STDERR_FILENO) [[likely]] return descriptor;
+  if (descriptor < 0 || descriptor > STDERR_FILENO) [[likely]]
+    return descriptor;
   int const copy = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   int const error = errno;
   close(descriptor);
@@ -28,22 +29,22 @@ int open_with_mode(char const* path, int flags, mode_t mode) noexcept {
   return above_standard_streams(descriptor);
 }
 
-// Whether a link of this name is one of the system: /dev/stdout, /dev/fd/3, /proc/self/fd/3. Everybody may make links in
-// folders below /dev, such as /dev/shm.
+// True if the system owns a link of this name: /dev/stdout, /dev/fd/3, /proc/self/fd/3. False in folders below /dev,
+// such as /dev/shm, where everybody may make links.
 bool is_name_of_system(std::string_view path) noexcept {
   constexpr std::string_view kDevices = "/dev/";
   if (path.starts_with("/proc/") || path.starts_with("/dev/fd/")) return true;
   return path.starts_with(kDevices) && path.find('/', kDevices.size()) == path.npos;
 }
 
-// A regular file of this user, to which no second name leads.
+// Opens the file only if it is a regular file of this user that has no second name.
 int open_own(char const* path, int flags) noexcept {
-  int const descriptor = open_file(path, flags | O_NONBLOCK);  // of a pipe, this does not wait for its reader
+  int const descriptor = open_file(path, flags | O_NONBLOCK);  // does not wait for a pipe's reader
   struct stat status {};
   if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
       status.st_nlink == 1)
     return descriptor;
-  bool const is_other = descriptor >= 0 || errno == ELOOP || errno == ENXIO;  // the latter: a pipe without reader
+  bool const is_other = descriptor >= 0 || errno == ELOOP || errno == ENXIO;  // ENXIO: a pipe without a reader
   int const error = is_other ? EEXIST : errno;
   if (descriptor >= 0) close(descriptor);
   errno = error;
@@ -61,7 +62,7 @@ int create_file(char const* path, int flags) noexcept {
 }
 
 int open_to_append(char const* path, FileName name) noexcept {
-  constexpr int kTries = 100;  // others may create and remove it all the time
+  constexpr int kTries = 100;  // other processes may keep creating and removing the file
   constexpr int kFlags = O_WRONLY | O_APPEND;
   int descriptor = -1;
   for (int i = 0; i < kTries && descriptor < 0; ++i) {
@@ -86,7 +87,7 @@ int open_new_file(char const* path, int flags) noexcept {
 }
 
 std::string part_of(std::string const& path) {
-  constexpr std::size_t kMaxName = 220;  // and a number and a suffix, at most 255
+  constexpr std::size_t kMaxName = 220;  // with the process id and the suffix at most 255
   std::size_t const name = path.rfind('/') + 1;
   return path.substr(0, name + std::min(path.size() - name, kMaxName)) + "." + std::to_string(getpid()) + ".part";
 }
@@ -106,8 +107,9 @@ bool is_special_file(char const* path) noexcept {
 std::uint64_t file_identity(int descriptor) noexcept {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return 0;
-  // Devices are small numbers, so that they change the upper bits.
-  return static_cast<std::uint64_t>(status.st_ino) ^ (static_cast<std::uint64_t>(status.st_dev) + 1) * 0x9e3779b97f4a7c15;
+  // Device numbers are small: the multiplication spreads them into the upper bits.
+  return static_cast<std::uint64_t>(status.st_ino) ^
+         (static_cast<std::uint64_t>(status.st_dev) + 1) * 0x9e3779b97f4a7c15;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -13,8 +13,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 namespace fs = std::filesystem;
 
@@ -73,8 +72,8 @@ TEST_F(OpenFile, FilesThatAreMadeAreForTheirUserAlone) {
   mode_t const before = umask(0);
   std::string part;
   int const files[] = {create_file(path("a").c_str(), O_RDWR), open_new_file(path("b").c_str(), O_WRONLY),
-                       open_to_append(path("c").c_str(), FileName::given), open_to_append(path("d").c_str(), FileName::formed),
-                       create_part(path("e"), part)};
+                       open_to_append(path("c").c_str(), FileName::given),
+                       open_to_append(path("d").c_str(), FileName::formed), create_part(path("e"), part)};
   umask(before);
   for (int const file : files) {
     struct stat status {};
@@ -84,7 +83,7 @@ TEST_F(OpenFile, FilesThatAreMadeAreForTheirUserAlone) {
   }
 }
 
-// What another user may have put where our file will be.
+// Files that another user may have put where our file will be.
 TEST_F(OpenFile, AppendsToNoneButARegularFileUnderANameThatWeFormed) {
   std::string const victim = folder_.write("victim", "precious");
   fs::create_symlink(victim, path("link"));
@@ -163,5 +162,4 @@ TEST_F(OpenFile, ReportsWhyAFileCannotBeOpened) {
   }
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

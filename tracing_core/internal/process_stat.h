@@ -1,31 +1,32 @@
-// What the system says of processes and threads.
+// Reads what /proc says about processes and threads.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// A line of /proc, see proc(5).
+/// A line of /proc/<process>/stat, see proc(5).
 struct ProcessStat {
-  char name[16] = {};       ///< of the program, at most 15 bytes
-  std::int64_t parent = 0;  ///< the process that started it; 0: not known here
-  std::uint64_t start = 0;  ///< in clock ticks, mostly 10 ms, since the machine was booted
+  char name[16] = {};       ///< the program's name, at most 15 bytes
+  std::int64_t parent = 0;  ///< the process that started this process; 0: none, or not visible here
+  std::uint64_t start = 0;  ///< start time: clock ticks, usually of 10 ms, since the machine was booted
 };
 
-/// That of a process by its number. None if there is no such process, or the system does not say. A few system calls; never
-/// allocates.
+/// Returns the line of a process, or nothing if the process does not exist or the system does not show it. Makes a few
+/// system calls; never allocates.
 std::optional<ProcessStat> stat_of_process(std::int64_t process) noexcept;
-/// That of the calling thread.
+/// Returns the line of the calling thread.
 std::optional<ProcessStat> stat_of_this_thread() noexcept;
 
-/// Now, in the same clock ticks since the machine was booted.
+/// Returns the current time in clock ticks since the machine was booted.
 std::uint64_t clock_ticks_now() noexcept;
-/// The length of a clock tick.
+/// Returns the length of a clock tick.
 std::int64_t ns_per_clock_tick() noexcept;
 
-/// The number of the last process or thread that was started in this container. 0 if the system does not say.
+/// Returns the number of the process or thread that was started last in this container; 0 if the system does not show
+/// it.
 std::int64_t last_started_task() noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -9,8 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 TEST(ProcessStat, IsThatOfAProcess) {
   auto const own = stat_of_process(getpid());
@@ -46,5 +45,4 @@ TEST(ProcessStat, OrdersThreadsByTheirBeginning) {
   }).join();
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

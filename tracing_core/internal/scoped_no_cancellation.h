@@ -3,10 +3,11 @@
 
 #include <pthread.h>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// write(2) and waits are cancellation points: a thread cancelled there would be unwound through functions that are
-// noexcept, which ends the process. The thread is cancelled at its next point after the scope. Async-signal-safe.
+// Defers cancellation of the calling thread until its next cancellation point after the scope. Without it, a thread
+// cancelled in a write(2) or a wait would be unwound through noexcept functions, which ends the process.
+// Async-signal-safe.
 class ScopedNoCancellation {
  public:
   ScopedNoCancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_before_); }
@@ -18,4 +19,4 @@ class ScopedNoCancellation {
   int state_before_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,5 @@
-// Blocks signals of the calling thread for a scope: those that failed writes raise, or all asynchronous ones.
+// Blocks signals of the calling thread for a scope: SIGPIPE and SIGXFSZ, which a failed write raises, or all
+// asynchronous signals.
 #pragma once
 
 #include <signal.h>
@@ -7,7 +8,7 @@
 #include <ctime>
 #include <initializer_list>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 // Blocks SIGPIPE and SIGXFSZ, which a failed write(2) raises and which would end the program. A signal that was already
 // pending stays pending.
@@ -43,8 +44,8 @@ class ScopedSignalBlock {
   sigset_t pending_before_;
 };
 
-// Blocks all signals but those that report a fault of the thread itself. A thread that is started meanwhile inherits
-// the mask, so the program's own threads handle the program's signals.
+// Blocks all signals except those that report a fault of the thread itself. A thread that is started in the scope
+// inherits the mask, so that only the program's own threads handle the program's signals.
 class ScopedAsyncSignalBlock {
  public:
   ScopedAsyncSignalBlock() noexcept {
@@ -61,4 +62,4 @@ class ScopedAsyncSignalBlock {
   sigset_t mask_before_;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// Every copy of the library has an ELF note, which the other copies find, whatever symbols the linker exports.
+// Marks every copy of the library with an ELF note. The other copies find it, whichever symbols the linker exports.
 #include "tracing_core/internal/second_copy.h"
 
 #include <elf.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 struct CopyNote {
@@ -28,7 +28,7 @@ struct CopyNames {
   char own[1024] = {};
 };
 
-struct Search {
+struct CopySearch {
   CopyNames& names;
   char const* first = nullptr;  // the object that holds the first copy
   bool found_earlier = false;
@@ -40,21 +40,21 @@ bool is_core_note(char const* at) noexcept {
   return std::memcmp(&note, &copy_note, sizeof(note)) == 0;
 }
 
-// The executable has no name in the loader's list.
+// Copies an object's name. The executable's name is empty in the loader's list, so it is read from /proc.
 template <std::size_t kCapacity>
 void copy_name(char const* name, char (&out)[kCapacity]) noexcept {
   ssize_t size = 0;
   if (name == nullptr || *name == '\0') {
     size = readlink("/proc/self/exe", out, kCapacity - 1);
-    name = "the executable";  // if that cannot be read
+    name = "the executable";  // if /proc/self/exe cannot be read
   }
   if (size <= 0) size = static_cast<ssize_t>(std::string_view(name).copy(out, kCapacity - 1));
   out[size] = '\0';
 }
 
-// Called in load order. Stops at our own copy.
+// Visits the loaded objects in load order. Stops at our own copy.
 int visit_notes(dl_phdr_info* info, std::size_t, void* context) {
-  auto& search = *static_cast<Search*>(context);
+  auto& search = *static_cast<CopySearch*>(context);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     ElfW(Phdr) const& header = info->dlpi_phdr[i];
     if (header.p_type != PT_NOTE || header.p_align == 0) continue;
@@ -82,7 +82,7 @@ int visit_notes(dl_phdr_info* info, std::size_t, void* context) {
 
 void report_second_copy() noexcept {
   CopyNames names;
-  Search search{names};
+  CopySearch search{names};
   dl_iterate_phdr(visit_notes, &search);
   if (names.earlier[0] == '\0' || names.own[0] == '\0') return;
   char line[sizeof(names) + 512];
@@ -101,4 +101,4 @@ void report_second_copy_once() noexcept {
   if (!reported.load(std::memory_order_relaxed) && !reported.exchange(true)) report_second_copy();
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

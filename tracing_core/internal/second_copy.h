@@ -1,11 +1,12 @@
-// report_second_copy_once(): warns of a process that has loaded tracing::core twice.
+// report_second_copy_once(): warns if a process has loaded tracing::core twice.
 #pragma once
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Prints a warning to standard error, the first time, if a copy of tracing::core was loaded before this one: each copy
-/// has its own subscribers. So all copies but the first print it. A copy whose functions the dynamic loader replaced by
-/// those of the first is never called, and does no harm. Thread-safe. Costs one load after the first call.
+/// Prints a warning to standard error, in the first call only, if another copy of tracing::core was loaded before this
+/// copy: each copy has its own subscribers. So every copy except the first prints it. If the dynamic loader uses the
+/// first copy's functions in place of another copy's, this other copy is never called and does no harm. Thread-safe.
+/// Costs one load after the first call.
 void report_second_copy_once() noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

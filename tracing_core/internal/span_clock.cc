@@ -1,19 +1,20 @@
 #include "tracing_core/internal/span_clock.h"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <string_view>
+
+#include "tracing_core/internal/monotonic_clock.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// The counter's rate does not depend on the processor's frequency and sleep states.
+// True if the counter's rate does not depend on the processor's frequency and sleep states.
 bool counts_evenly() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -25,7 +26,7 @@ bool counts_evenly() noexcept {
 #endif
 }
 
-// The system falls back to these clocks if it has found that the counters of the processors differ.
+// True if the system uses a fallback clock, because it found that the processors' counters differ.
 bool system_distrusts_counter() noexcept {
   int const file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -38,7 +39,8 @@ bool system_distrusts_counter() noexcept {
 
 bool counter_is_reliable() noexcept { return counts_evenly() && !system_distrusts_counter(); }
 
-// Reads the counter and the system's clock at one moment: the best of three tries, since the thread may be interrupted.
+// Reads the counter and the system's clock together. Takes the best of three tries, since the thread may be
+// interrupted.
 ClockPair read_counter_and_system() noexcept {
   ClockPair best{};
   std::uint64_t best_width = ~std::uint64_t{0};
@@ -65,10 +67,9 @@ void simulate_time(std::uint64_t ns) noexcept {
 }
 
 std::uint64_t system_ns() noexcept {
-  if (std::uint64_t const simulated = simulated_ns.load(std::memory_order_relaxed)) [[unlikely]] return simulated;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  if (std::uint64_t const simulated = simulated_ns.load(std::memory_order_relaxed)) [[unlikely]]
+    return simulated;
+  return monotonic_ns();
 }
 
 ClockPair read_both_clocks() noexcept {
@@ -96,4 +97,4 @@ std::uint64_t calibrate_span_clock(std::uint64_t ticks_since_start) noexcept {
   return rate;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,12 +1,14 @@
-// What ThreadSanitizer is told of the library's own synchronization.
+// Hides the library's own synchronization from ThreadSanitizer.
 //
-// A statement that is reached for the first time, the first record of a thread and the end of the thread take locks. To the
-// sanitizer, each lock orders the thread after everything that the thread before had done until then, so a race of the
-// program would not be found if it lay around a statement. The program does not rely on these locks, so the sanitizer is
-// told to ignore them. Without the sanitizer all functions do nothing, and cost a load and a branch.
+// The first time a statement is reached, the first record of a thread and the end of a thread take locks. To the
+// sanitizer, each lock orders the thread after everything that the previous holder of the lock had done until then. A
+// race of the program around a statement would therefore not be found. The program does not rely on these locks, so the
+// sanitizer is told to ignore them. Without the sanitizer these functions do nothing, and cost a load and a branch.
 #pragma once
 
-namespace tracing::inline v1::internal {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 { namespace internal {
 
 /// True in a program that runs under ThreadSanitizer, even if the library was built without it.
 bool is_under_tsan() noexcept;
@@ -14,8 +16,9 @@ bool is_under_tsan() noexcept;
 void begin_unseen_by_tsan() noexcept;
 void end_unseen_by_tsan() noexcept;
 
-/// During its lifetime ThreadSanitizer ignores what the calling thread does: it orders no threads, and is no access that may
-/// race. For code that uses data under a lock of the library, and calls no code that relies on other orders.
+/// While it exists, ThreadSanitizer ignores what the calling thread does: its locks do not order threads, and the
+/// sanitizer reports no race for its accesses. For code that uses data under a lock of the library, and calls no code
+/// that relies on other synchronization.
 class UnseenByTsan {
  public:
   UnseenByTsan() noexcept { begin_unseen_by_tsan(); }
@@ -24,9 +27,9 @@ class UnseenByTsan {
   ~UnseenByTsan() { end_unseen_by_tsan(); }
 };
 
-/// Orders for ThreadSanitizer the calls of tsan_acquire() with this address after those of tsan_release() before: for memory
-/// that passes from one thread to another under a lock that the sanitizer ignores.
+/// Tells ThreadSanitizer that a tsan_acquire() with this address comes after the earlier tsan_release() calls with it.
+/// For memory that passes from one thread to another under a lock that the sanitizer ignores.
 void tsan_release(void const* address) noexcept;
 void tsan_acquire(void const* address) noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -15,7 +15,7 @@ using tracing::internal::system_ns;
 using tracing::internal::TickConverter;
 using tracing::internal::ticks_now;
 
-// A reading is off if the thread is interrupted during it, as it often is on shared machines.
+// A larger error means that the thread was interrupted during a reading, as it often is on shared machines.
 constexpr std::int64_t kMaxOffNs = 20'000;
 
 class TickConverterTest : public testing::Test {
@@ -25,7 +25,7 @@ class TickConverterTest : public testing::Test {
 
 void wait_us(int count) { std::this_thread::sleep_for(std::chrono::microseconds(count)); }
 
-// How many moments between two calibrations are off.
+// Counts the readings between two calibrations that are off.
 int count_off(int rounds) {
   int off = 0;
   ClockPair const start = read_both_clocks();
@@ -44,7 +44,7 @@ int count_off(int rounds) {
 }
 
 TEST_F(TickConverterTest, InterpolatesTheSystemsClock) {
-  constexpr int kRounds = 50, kMaxTries = 5;  // if the reading at the start is off, all are
+  constexpr int kRounds = 50, kMaxTries = 5;  // if the reading at the start is off, all readings are
   int off = kRounds;
   for (int i = 0; i < kMaxTries && off >= kRounds / 5; ++i) off = count_off(kRounds);
   EXPECT_LT(off, kRounds / 5);
@@ -60,7 +60,7 @@ TEST_F(TickConverterTest, StartsAtItsConstruction) {
   EXPECT_GE(converter.ns_at(ticks_now()), 5'000'000 - kMaxOffNs);
 }
 
-// The time of a moment changes by no more than the error of a reading.
+// A new calibration may change a converted time by no more than the error of a reading.
 TEST_F(TickConverterTest, DoesNotJumpWhenCalibrated) {
   TickConverter converter;
   wait_us(2000);

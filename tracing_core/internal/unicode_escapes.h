@@ -1,7 +1,7 @@
-// find_escape_run(): the characters that quoted text shows as `\u{..}`, as Rust's `{:?}` of a string does.
+// find_escape_run(): tells which characters quoted text shows as `\u{..}`, as Rust's `{:?}` of a string does.
 #pragma once
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 /// A half-open range of code points that are all escaped or all printed unchanged.
 struct CodePointRun {
@@ -12,8 +12,8 @@ struct CodePointRun {
   bool contains(char32_t code_point) const noexcept { return begin <= code_point && code_point < end; }
 };
 
-/// The run that contains `code_point`. A binary search; keep the run, since the next character is likely in the same
-/// one.
+/// Returns the run that contains `code_point`. This takes a binary search, so keep the run: the next character is
+/// likely to be in it, too.
 CodePointRun find_escape_run(char32_t code_point) noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

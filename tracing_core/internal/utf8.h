@@ -1,22 +1,23 @@
-// decode_utf8() reads one character of UTF-8; char_start() finds where one begins.
+// decode_utf8() reads one character of UTF-8; char_start() finds where one begins; count_characters() counts them.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 struct DecodedChar {
   char32_t value = 0xFFFD;
-  std::size_t size = 1;  // bytes read; if invalid, 1 to 3: the longest prefix that could begin a character
+  std::size_t size = 1;  // bytes read; if they are invalid, the longest prefix that could begin a character, 1 to 3
+                         // bytes
   bool valid = false;
 };
 
-/// The character at the start of `text`. Invalid bytes become one U+FFFD for as many of them as the Unicode standard
-/// recommends and Rust's from_utf8_lossy() replaces. REQUIRES: !text.empty().
+/// Decodes the character at the start of `text`. Replaces invalid bytes with U+FFFD; one U+FFFD covers as many bytes as
+/// the Unicode standard recommends and as Rust's from_utf8_lossy() replaces. REQUIRES: !text.empty().
 constexpr DecodedChar decode_utf8(std::string_view text) noexcept {
   auto const byte = [text](std::size_t i) -> char32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;  // NUL is no continuation byte
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;  // NUL does not continue a character
   };
   char32_t const lead = byte(0);
   if (lead < 0x80) return {lead, 1, true};
@@ -36,10 +37,17 @@ constexpr DecodedChar decode_utf8(std::string_view text) noexcept {
   return {value, size, true};
 }
 
-/// `index`, moved back to the first byte of a character.
+/// Returns `index`, moved back to the first byte of its character.
 constexpr std::size_t char_start(std::string_view text, std::size_t index) noexcept {
   while (index > 0 && index < text.size() && (static_cast<unsigned char>(text[index]) & 0xC0) == 0x80) --index;
   return index;
 }
 
-}  // namespace tracing::inline v1::internal
+/// Returns how many characters begin in `text`.
+constexpr std::size_t count_characters(std::string_view text) noexcept {
+  std::size_t count = 0;
+  for (char const c : text) count += (c & 0xC0) != 0x80 ? 1 : 0;
+  return count;
+}
+
+}}}  // namespace tracing::v1::internal

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// Zero-initialised bytes that take memory and time only when a page is first touched. Thread-compatible.
+/// Zero-initialized bytes that take up memory only when a page is first touched. Thread-compatible.
 class ZeroedPages {
  public:
   ZeroedPages() noexcept = default;
@@ -13,7 +13,8 @@ class ZeroedPages {
   ZeroedPages& operator=(ZeroedPages const&) = delete;
   ~ZeroedPages();
 
-  /// Maps at least `size_bytes`, which live as long as this object. Null if memory runs out. REQUIRES: called once.
+  /// Maps at least `size_bytes`, which live as long as this object. Returns null if memory runs out. REQUIRES: called
+  /// once.
   char* map(std::size_t size_bytes) noexcept;
 
  private:
@@ -21,4 +22,4 @@ class ZeroedPages {
   std::size_t size_bytes_ = 0;
 };
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

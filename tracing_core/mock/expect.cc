@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
-namespace tracing::inline v1::mock {
+#include "tracing_core/internal/short_text.h"
+
+namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+using tracing::internal::quoted;
 
 std::string text_of(Value const& value) {
   InlineTextBuffer<256> out;
@@ -21,7 +23,7 @@ std::string difference(std::string_view what, std::string const& expected, std::
   return std::string(what) + " is " + found + ", not " + expected;
 }
 
-// Describes how the field differs; empty if it does not.
+// Describes how the field differs; returns an empty text if it does not.
 std::string field_mismatch(ExpectedField const& expected, FieldValues const& fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.name(i) != expected.name || fields.value(i).is_empty()) continue;
@@ -104,4 +106,4 @@ std::string ExpectedEvent::describe() const {
   return out;
 }
 
-}  // namespace tracing::inline v1::mock
+}}}  // namespace tracing::v1::mock

@@ -1,4 +1,4 @@
-// ExpectedSpan and ExpectedEvent: what a test requires of a span or event.
+// ExpectedSpan and ExpectedEvent: the requirements of a test on a span or event.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/model/value_of.h"
 
-namespace tracing::inline v1::mock {
+namespace tracing { inline namespace v1 { namespace mock {
 
 /// A required field, and its debug output if a value is required.
 struct ExpectedField {
@@ -19,15 +19,15 @@ struct ExpectedField {
   std::optional<std::string> value{};
 };
 
-/// The requirements that spans and events share. Everything else is ignored.
+/// The requirements that spans and events share. Properties without a requirement are ignored.
 template <class Self>
 class ExpectedRecord {
  public:
   Self&& at_level(Level level) && { return level_ = level, self(); }
   Self&& with_target(std::string_view target) && { return target_ = target, self(); }
-  /// A field of this name was recorded, with any value.
+  /// Requires that a field of this name was recorded, with any value.
   Self&& with_field(std::string_view name) && { return fields_.push_back({std::string(name)}), self(); }
-  /// A field of this name was recorded with this value.
+  /// Requires that a field of this name was recorded with this value.
   template <class T>
   Self&& with_field(std::string_view name, T const& value) && {
     InlineTextBuffer<64> text;
@@ -36,27 +36,29 @@ class ExpectedRecord {
     fields_.push_back({std::string(name), std::string(text.view())});
     return self();
   }
-  /// No other fields were recorded. The message of an event does not count.
+  /// Requires that no other fields were recorded. The message of an event does not count.
   Self&& with_only_these_fields() && { return only_fields_ = true, self(); }
-  /// The parent is a span of this name.
+  /// Requires that the parent is a span of this name.
   Self&& below(std::string_view name) && { return parent_ = name, self(); }
-  /// There is no parent.
+  /// Requires that the record has no parent.
   Self&& at_root() && { return parent_ = std::string(), self(); }
 
  protected:
   Self&& self() noexcept { return static_cast<Self&&>(*this); }
-  // Describes the first requirement that is not met; empty if all are.
+  // Describes the first requirement that is not met; returns an empty text if all are met.
   std::string mismatch(Metadata const& metadata, FieldValues const& fields, SpanRef parent) const;
   void describe(std::string& out) const;
 
   std::optional<Level> level_;
   std::optional<std::string> target_;
-  std::optional<std::string> parent_;  // empty: none
+  std::optional<std::string> parent_;  // empty text: no parent
   std::vector<ExpectedField> fields_;
   bool only_fields_ = false;
 };
 
-/// The requirements of a span. Fields are those of its creation, or of the record() call.
+/// The requirements on a span. Its fields are compared with the values at its creation in new_span(), with the values
+/// of the call in record(), with the last value of each field in enter(), exit() and close(), and with no values in
+/// follows_from().
 class ExpectedSpan : public ExpectedRecord<ExpectedSpan> {
  public:
   ExpectedSpan&& named(std::string_view name) && { return name_ = name, self(); }
@@ -68,10 +70,10 @@ class ExpectedSpan : public ExpectedRecord<ExpectedSpan> {
   std::optional<std::string> name_;
 };
 
-/// The requirements of an event.
+/// The requirements on an event.
 class ExpectedEvent : public ExpectedRecord<ExpectedEvent> {
  public:
-  /// The formatted message.
+  /// Requires this formatted message.
   ExpectedEvent&& with_message(std::string_view message) && { return message_ = message, self(); }
   ExpectedEvent&& inside(std::string_view span_name) && { return std::move(*this).below(span_name); }
 
@@ -88,4 +90,4 @@ inline ExpectedSpan span(std::string_view name) { return ExpectedSpan().named(na
 /// mock::event().with_message("started").at_level(Level::info)
 inline ExpectedEvent event() { return {}; }
 
-}  // namespace tracing::inline v1::mock
+}}}  // namespace tracing::v1::mock

@@ -1,11 +1,12 @@
 #include "tracing_core/mock/mock.h"
 
 #include "tracing_core/internal/mutex.h"
+#include "tracing_core/internal/short_text.h"
 
-namespace tracing::inline v1::mock {
+namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+using tracing::internal::quoted;
 
 enum class Kind : std::uint8_t { new_span, enter, exit, close, record, follows_from, event, nothing };
 
@@ -61,7 +62,7 @@ struct internal::Script {
   tracing::internal::Mutex mutex;
   std::vector<Expected> list;  // constant once a layer is made
   std::size_t next TRACING_GUARDED_BY(mutex) = 0;
-  std::size_t records TRACING_GUARDED_BY(mutex) = 0;  // compared so far
+  std::size_t records TRACING_GUARDED_BY(mutex) = 0;  // number of records compared so far
   std::string failure TRACING_GUARDED_BY(mutex);
 
   void compare(Found const& found) {
@@ -186,4 +187,4 @@ std::pair<std::unique_ptr<Layer>, MockHandle> Mock::layer_with_handle() && {
   return {std::make_unique<MockLayer>(script_), MockHandle(script_)};
 }
 
-}  // namespace tracing::inline v1::mock
+}}}  // namespace tracing::v1::mock

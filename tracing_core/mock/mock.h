@@ -1,4 +1,4 @@
-// Mock: a subscriber or layer that compares the records it receives with a list of expected ones.
+// Mock: a subscriber or layer that compares the records that it receives with a list of expected records.
 //
 //     auto [subscriber, handle] = tracing::mock::expecting()
 //                                     .new_span(mock::span("request").with_field("id", 7))
@@ -20,7 +20,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/mock/expect.h"
 
-namespace tracing::inline v1::mock {
+namespace tracing { inline namespace v1 { namespace mock {
 
 namespace internal {
 struct Script;
@@ -31,8 +31,9 @@ class MockHandle {
  public:
   explicit MockHandle(std::shared_ptr<internal::Script> script) noexcept : script_(std::move(script)) {}
 
-  /// Empty if all expected records were received and, after only(), no others. Otherwise describes the first record
-  /// that does not match and the one that was expected instead, or lists the expectations that are not met yet.
+  /// Returns an empty text if all expected records were received and, after only(), no other records. Otherwise
+  /// describes the first record that does not match and the expected record, or lists the expectations that are not met
+  /// yet.
   std::string failure() const;
   bool finished() const { return failure().empty(); }
 
@@ -41,8 +42,9 @@ class MockHandle {
 };
 
 /// A list of expected records, in order. Enters, exits, events, record() and follows_from() must be received as listed.
-/// New spans and closes are ignored unless the list has one at that position. Records after the last expected one are
-/// accepted, unless only() ends the list. Records of all threads are compared, in the order in which they are received.
+/// A new span is ignored unless the list has a new span at that position, and a close is ignored unless the list has a
+/// close there. Records after the last expected record are accepted, unless only() ends the list. Records of all
+/// threads are compared, in the order in which they are received.
 class Mock {
  public:
   Mock();
@@ -51,13 +53,13 @@ class Mock {
   Mock&& enter(ExpectedSpan span) &&;
   Mock&& exit(ExpectedSpan span) &&;
   Mock&& close(ExpectedSpan span) &&;
-  /// The fields are those of the record() call.
+  /// Compares the fields of the record() call.
   Mock&& record(ExpectedSpan span) &&;
   Mock&& follows_from(ExpectedSpan span, ExpectedSpan cause) &&;
   Mock&& event(ExpectedEvent event) &&;
-  /// No other records are accepted, not even new spans and closes.
+  /// Accepts no other records, not even new spans and closes.
   Mock&& only() &&;
-  /// The mock receives only what this filter lets pass.
+  /// Makes the mock receive only what this filter lets pass.
   Mock&& with_filter(std::unique_ptr<Filter> filter) &&;
 
   std::pair<std::shared_ptr<Registry>, MockHandle> run_with_handle() &&;
@@ -71,4 +73,4 @@ class Mock {
 
 inline Mock expecting() { return {}; }
 
-}  // namespace tracing::inline v1::mock
+}}}  // namespace tracing::v1::mock

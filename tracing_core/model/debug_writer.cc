@@ -4,7 +4,7 @@
 
 #include "tracing_core/model/redaction.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 void DebugWriter::new_line() noexcept {
   out_.push_back('\n');
@@ -54,7 +54,8 @@ void DebugWriter::begin_struct(std::string_view name) noexcept {
   open('s');
 }
 
-// A hidden value is printed all the same, as only its type knows where it ends, and then removed.
+// Appends the token, and notes where to remove the hidden value. The value is still printed, since only its type knows
+// where it ends, and is then removed.
 void DebugWriter::hide_if_redacted(std::string_view name) noexcept {
   internal::Redaction const* const redaction = internal::current_redaction();
   if (redaction == nullptr || hidden_from_ != kNothing || !internal::covers(*redaction, name)) return;
@@ -107,9 +108,9 @@ void DebugWriter::keyed_item() noexcept {
   hide_if_redacted(begin, end);
 }
 
-// The name is that part of the text, in quotes or not.
+// As above. The name is this part of the text, with or without quotes.
 void DebugWriter::hide_if_redacted(std::size_t begin, std::size_t end) noexcept {
-  if (begin >= end || end > out_.size()) return;  // in a hidden value, or memory ran out
+  if (begin >= end || end > out_.size()) return;  // inside a hidden value, or memory ran out
   std::string_view name = out_.view().substr(begin, end - begin);
   if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
   hide_if_redacted(name);
@@ -151,4 +152,4 @@ void DebugWriter::end() noexcept {
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

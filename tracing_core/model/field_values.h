@@ -7,15 +7,15 @@
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// The fields of one record: names from its metadata, values borrowed from the running statement. A field that was not
 /// recorded has an empty value. Cheap to copy; valid during the call that it was passed to.
 class FieldValues {
  public:
-  /// All values are empty.
+  /// Makes all values empty.
   constexpr explicit FieldValues(Metadata const& metadata) noexcept : metadata_(&metadata) {}
-  /// `values` are in the order of the statement's arguments; at least as many as the metadata's entries refer to.
+  /// Takes `values` in the order of the statement's arguments; at least as many as the metadata's entries refer to.
   constexpr FieldValues(Metadata const& metadata, Value const* values) noexcept
       : metadata_(&metadata), values_(values) {}
 
@@ -27,8 +27,8 @@ class FieldValues {
     std::size_t const value_index = metadata_->parts().fields[index].value_index;
     return value_index == internal::kMessageValue ? Value::of_message(*metadata_, values_) : values_[value_index];
   }
-  /// The values in the order of the statement's arguments, `metadata().parts().value_count` of them; null if all are
-  /// empty.
+  /// Returns the values in the order of the statement's arguments, `metadata().parts().value_count` of them; null if
+  /// all are empty.
   constexpr Value const* statement_values() const noexcept { return values_; }
 
  private:
@@ -36,4 +36,13 @@ class FieldValues {
   Value const* values_ = nullptr;
 };
 
-}  // namespace tracing::inline v1
+namespace internal {
+
+/// Returns the value of the field `name`; an empty value if no field has the name.
+constexpr Value value_named(FieldValues const& fields, std::string_view name) noexcept {
+  std::size_t const index = fields.metadata().fields().index_of(name);
+  return index == fields.size() ? Value() : fields.value(index);
+}
+
+}  // namespace internal
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// A file that includes <fmt/ranges.h>, which gives every type with begin() and end() a formatter.
+// Includes <fmt/ranges.h>, which gives every type with begin() and end() a formatter.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct Slice {
   friend std::ostream& operator<<(std::ostream& os, Slice const&) { return os << "foo"; }
 };
 
-struct Tree {  // a range of itself
+struct Tree {  // a range whose elements are trees
   std::vector<Tree> branches;
   auto begin() const { return branches.begin(); }
   auto end() const { return branches.end(); }

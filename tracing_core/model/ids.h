@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
 
-/// Identifies a span of one subscriber; zero is no span. Unique while the span is referenced, and may be reused later.
+namespace tracing { inline namespace v1 {
+
+/// Identifies a span of one subscriber; zero means no span. Unique while the span is referenced; may be reused later.
 struct SpanId {
   std::uint64_t value = 0;
 
@@ -20,14 +22,14 @@ struct SpanId {
 struct Parent {
   enum class Kind : std::uint8_t {
     contextual,  ///< the current span of the thread or track
-    root,        ///< none
-    span,        ///< `id`
+    root,        ///< no parent
+    span,        ///< the span `id`
   };
   Kind kind = Kind::contextual;
   SpanId id{};
 
   static constexpr Parent root() noexcept { return {Kind::root, {}}; }
-  /// Below `id`; root if that is no span.
+  /// Returns the span `id` as the parent, or root() if `id` is empty.
   static constexpr Parent below(SpanId id) noexcept { return id ? Parent{Kind::span, id} : root(); }
 };
 
@@ -35,7 +37,7 @@ struct Parent {
 /// thread that emits it, unless it has another track.
 struct Track {
   std::uint64_t number = 0;  ///< unique in the process; threads count from 1 in the order of their first record
-  std::string_view name;     ///< empty if it has none; valid as long as the track
+  std::string_view name;     ///< empty if the track has none; valid as long as the track
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

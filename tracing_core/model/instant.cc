@@ -4,7 +4,7 @@
 
 #include "tracing_core/internal/span_clock.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 Instant Instant::now() noexcept {
   if (std::uint64_t const simulated = internal::simulated_ns.load(std::memory_order_relaxed)) [[unlikely]]
@@ -14,4 +14,4 @@ Instant Instant::now() noexcept {
   return {static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec};
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

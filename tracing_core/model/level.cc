@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 constexpr std::array<std::string_view, 6> kFilterNames{"off", "error", "warn", "info", "debug", "trace"};
@@ -66,4 +66,4 @@ std::optional<LevelFilter> parse_level_filter(std::string_view text, std::string
   return static_cast<LevelFilter>(*number);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -2,18 +2,28 @@
 
 #include <gtest/gtest.h>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 TEST(Level, ParsesNamesInAnyCaseAndNumbers) {
   struct Case {
     std::string_view text;
     std::optional<Level> expected;
   };
-  Case const cases[] = {{"error", Level::error}, {"WARN", Level::warn}, {"dEbUg", Level::debug}, {"1", Level::error},
-                        {"+3", Level::info},     {"005", Level::trace}, {"", {}},                {"0", {}},
-                        {"off", {}},             {"6", {}},             {" info", {}},           {"-1", {}},
-                        {"+", {}},               {"warning", {}},       {"1e0", {}}};
+  Case const cases[] = {{"error", Level::error},
+                        {"WARN", Level::warn},
+                        {"dEbUg", Level::debug},
+                        {"1", Level::error},
+                        {"+3", Level::info},
+                        {"005", Level::trace},
+                        {"", {}},
+                        {"0", {}},
+                        {"off", {}},
+                        {"6", {}},
+                        {" info", {}},
+                        {"-1", {}},
+                        {"+", {}},
+                        {"warning", {}},
+                        {"1e0", {}}};
   for (auto const& [text, expected] : cases) EXPECT_EQ(parse_level(text), expected) << text;
 }
 
@@ -54,5 +64,4 @@ TEST(Level, HasUpperCaseNamesAndLevelFilterLowerCaseOnes) {
   EXPECT_EQ(name(LevelFilter::trace), "trace");
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -14,14 +14,14 @@
 
 #include "tracing_core/internal/digits.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-// How finite numbers are written.
+// Says how finite numbers are written.
 struct FloatStyle {
-  int lowest_plain_exponent;       // 1.5 has the exponent 0, 0.15 has -1
+  int lowest_plain_exponent;       // the exponent of 1.5 is 0, of 0.15 is -1
   std::string_view exponent_sign;  // before an exponent that is not negative
-  bool ties_go_up;                 // of two equally near shortest numbers, the larger instead of the even one
+  bool ties_go_up;                 // if two shortest numbers are equally near, takes the larger instead of the even one
 };
 
 constexpr FloatStyle kRust{.lowest_plain_exponent = -4, .exponent_sign = "e", .ties_go_up = true};
@@ -37,7 +37,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-// The exponent of the lowest set bit. REQUIRES: magnitude is positive and finite.
+// Returns the exponent of the lowest set bit. REQUIRES: magnitude is positive and finite.
 template <class Float>
 int lowest_bit(Float magnitude) noexcept {
   using Bits = std::conditional_t<sizeof(Float) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
@@ -50,13 +50,13 @@ int lowest_bit(Float magnitude) noexcept {
   return std::max(biased_exponent, 1) - kExponentOfUnit + std::countr_zero(mantissa);
 }
 
-// `magnitude` is halfway between `decimal` and a neighbour: makes `decimal` the larger of the two.
+// Makes `decimal` the larger of it and its neighbor. REQUIRES: `magnitude` is halfway between the two.
 template <class Float>
 void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
   char text[kMaxFloatText];
   std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, decimal.count);
   char const floor_digit = decimal.count == 1 ? text[0] : text[decimal.count];
-  // Never 9: the larger one would then have fewer digits, and be the shortest.
+  // The digit is never 9: the larger number would then have fewer digits, and so be the shortest.
   decimal.digits[decimal.count - 1] = static_cast<char>(floor_digit + 1);
 }
 
@@ -71,7 +71,7 @@ Decimal shortest_decimal(Float magnitude, bool ties_go_up) noexcept {
   }
   if (*++p == '+') ++p;  // from_chars does not take a plus sign
   std::from_chars(p, end, decimal.exponent);
-  // A number whose lowest bit is 2^-(n+1) has n+1 decimals, the last of them a 5.
+  // A number whose lowest bit is 2^-(n+1) has n+1 decimals, and the last decimal is a 5.
   int const decimals = decimal.count - 1 - decimal.exponent;
   if (ties_go_up && decimals > 0 && lowest_bit(magnitude) == -(decimals + 1)) round_tie_up(decimal, magnitude);
   return decimal;
@@ -107,9 +107,9 @@ char* write_with_exponent(char* at, Decimal const& decimal, FloatStyle const& st
   return internal::write_uint(at, static_cast<std::uint64_t>(std::abs(decimal.exponent)));
 }
 
-// Numbers with few decimals need no search for the shortest digits. `scaled` / kScale is a quotient of two exact
-// numbers and rounded once: if it equals `magnitude`, these digits read back as it, and no shorter ones do, as every
-// Float keeps this many digits (digits10). Returns null for all other numbers.
+// Writes a number with few decimals without searching for the shortest digits. `scaled` / kScale is the quotient of two
+// exact numbers, rounded once. If it equals `magnitude`, then these digits read back as `magnitude`; shorter digits do
+// not, since every Float keeps this many digits (digits10). Returns null for all other numbers.
 template <class Float>
 char* write_short(char* at, Float magnitude) noexcept {
   constexpr bool kIsDouble = std::numeric_limits<Float>::digits10 >= 15;
@@ -122,7 +122,7 @@ char* write_short(char* at, Float magnitude) noexcept {
   at = internal::write_uint(at, scaled / kIntegerScale);
   *at++ = '.';
   auto const fraction = static_cast<std::uint32_t>(scaled % kIntegerScale);
-  if (fraction % (kIntegerScale / 10) == 0) {  // one digit, as most have
+  if (fraction % (kIntegerScale / 10) == 0) {  // one digit, as in most numbers
     *at = static_cast<char>('0' + fraction / (kIntegerScale / 10));
     return at + 1;
   }
@@ -133,7 +133,7 @@ char* write_short(char* at, Float magnitude) noexcept {
 
 constexpr int kHighestPower = std::numeric_limits<double>::max_exponent10;
 
-// The double nearest to 10^exponent. REQUIRES: 0 <= exponent <= kHighestPower.
+// Returns the double nearest to 10^exponent. REQUIRES: 0 <= exponent <= kHighestPower.
 double power_of_ten(int exponent) noexcept {
   char text[8] = "1e";
   auto const end = std::to_chars(text + 2, text + sizeof text, exponent).ptr;
@@ -170,7 +170,7 @@ void append_rust(TextBuffer& out, Float value) noexcept {
     out.commit(static_cast<std::size_t>(write_rust(begin, value) - begin));
 }
 
-// All but short numbers are left to fmt, whose versions differ in when they print an exponent.
+// Writes short numbers itself and leaves all others to fmt, whose versions differ in when they print an exponent.
 template <class Float>
 void append_as_fmt(TextBuffer& out, Float value) noexcept {
   char* const begin = out.reserve(kMaxFloatText);
@@ -193,7 +193,8 @@ void append_json_number(TextBuffer& out, Float value) noexcept {
     out.commit(static_cast<std::size_t>(write_finite(begin, value, kJson) - begin));
 }
 
-// Appends `[`, each byte as `write` writes it, and `]`. kMaxSize: of a byte's text with its separator.
+// Appends `[`, each byte as `write` writes it, and `]`. kMaxSize is the largest size of a byte's text with its
+// separator.
 template <std::size_t kMaxSize, class F>
 void append_byte_list(TextBuffer& out, std::span<std::byte const> bytes, char separator, F write) noexcept {
   char* const begin = out.reserve(kMaxSize * bytes.size() + 2);
@@ -223,7 +224,7 @@ double reread_json_float(double value) noexcept {
   char scratch[kMaxFloatText];
   if (!std::isfinite(value) || write_short(scratch, magnitude) != nullptr) return value;
 
-  // The digits of the text, with the zeros up to the point and one after it.
+  // The digits of the text, including the zeros before the point and one zero after it.
   Decimal const decimal = shortest_decimal(magnitude, kJson.ties_go_up);
   std::uint64_t significand = 0;
   std::from_chars(decimal.digits, decimal.digits + decimal.count, significand);
@@ -281,4 +282,4 @@ void append_pointer(TextBuffer& out, void const* pointer) noexcept {
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -6,15 +6,16 @@
 
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Uint128;
 
 /// Appends the shortest digits that read back as `value`, as Rust's `{:?}` does: `1.0`, `0.1`, `-0.0`, `1e16`, `1e-5`,
-/// `NaN`, `inf`. An exponent is used from 1e16 and below 1e-4. Of two equally near numbers the one of larger magnitude.
+/// `NaN`, `inf`. Uses an exponent from 1e16 and below 1e-4. If two numbers are equally near, takes the larger
+/// magnitude.
 void append_float(TextBuffer& out, double value) noexcept;
-/// The same with the digits that a float needs, not those of the double it converts to: `0.1`.
+/// Appends the shortest digits that read back as this float: `0.1`, which is shorter than the text of the equal double.
 void append_float(TextBuffer& out, float value) noexcept;
 
 /// Appends `value` as fmt's `{}` does: `1`, `0.1`, `-0`, `1e+16`, `1e-05`, `nan`.
@@ -22,24 +23,24 @@ void append_fmt_float(TextBuffer& out, double value) noexcept;
 void append_fmt_float(TextBuffer& out, float value) noexcept;
 
 namespace internal {
-// "-1.7976931348623157e+308" and "-0.000012345678901234567" are shorter.
+// Longer than the longest texts, "-1.7976931348623157e+308" and "-0.000012345678901234567".
 inline constexpr std::size_t kMaxFloatText = 32;
 // Writes what append_float() appends, at most kMaxFloatText characters; returns the end.
 char* write_float(char* at, double value) noexcept;
 }  // namespace internal
 
-/// Appends the shortest digits as serde_json does: `1.0`, `0.00001`, `1e-6`, `1e+16`. An exponent is used from 1e16 and
-/// below 1e-5. Of two equally near numbers the one with the even digit. NaN and the infinities become `null`, as JSON
-/// has none.
+/// Appends the shortest digits as serde_json does: `1.0`, `0.00001`, `1e-6`, `1e+16`. Uses an exponent from 1e16 and
+/// below 1e-5. If two numbers are equally near, takes the number with an even last digit. Appends `null` for NaN and
+/// the infinities, which JSON lacks.
 void append_json_float(TextBuffer& out, double value) noexcept;
 void append_json_float(TextBuffer& out, float value) noexcept;
 
-/// The number that serde_json reads back from its own text of `value`, which may differ in the last digit. The
-/// reference reads the JSON text of a span's fields again before it prints them, so it prints these numbers. NaN and
+/// Returns the number that serde_json reads back from its own text of `value`; it may differ in the last digit. The
+/// reference prints these numbers, since it reads the JSON text of a span's fields again before it prints them. NaN and
 /// infinities are unchanged.
 double reread_json_float(double value) noexcept;
 
-/// Appends decimal digits, with a minus sign if negative.
+/// Appends decimal digits, with a minus sign if `value` is negative.
 void append_int128(TextBuffer& out, Int128 value) noexcept;
 void append_uint128(TextBuffer& out, Uint128 value) noexcept;
 
@@ -51,4 +52,4 @@ void append_json_byte_array(TextBuffer& out, std::span<std::byte const> bytes) n
 /// Appends an address in hexadecimal: `0x7f01`; null is `0x0`.
 void append_pointer(TextBuffer& out, void const* pointer) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -10,8 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 template <class Value>
 std::string text_of(void (*append)(TextBuffer&, Value) noexcept, Value value) {
@@ -191,5 +190,4 @@ TEST(AppendPointer, WritesTheAddress) {
             "0x7f0012abcdef");
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

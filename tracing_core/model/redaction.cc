@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/short_text.h"
+
+namespace tracing { inline namespace v1 {
 namespace internal {
 
 struct Redaction {
@@ -19,18 +21,17 @@ constinit std::atomic<Redaction const*> the_redaction{nullptr};
 namespace {
 
 std::vector<std::string> split(std::string_view list) {
-  constexpr std::string_view kBlanks = " \t\r\n";
   std::vector<std::string> names;
   while (!list.empty()) {
     std::string_view const item = list.substr(0, list.find(','));
     list.remove_prefix(std::min(item.size() + 1, list.size()));
-    std::size_t const begin = item.find_first_not_of(kBlanks);
-    if (begin != item.npos) names.emplace_back(item.substr(begin, item.find_last_not_of(kBlanks) - begin + 1));
+    std::string_view const name = trimmed(item);
+    if (!name.empty()) names.emplace_back(without_underscore(name));
   }
   return names;
 }
 
-// Whether `field` is `name`, or ends with it after a dot or an arrow.
+// True if `field` is `name`, or ends with a dot or an arrow and `name`.
 bool has_name(std::string_view field, std::string_view name) noexcept {
   if (!field.ends_with(name)) return false;
   field.remove_suffix(name.size());
@@ -40,6 +41,7 @@ bool has_name(std::string_view field, std::string_view name) noexcept {
 }  // namespace
 
 bool covers(Redaction const& redaction, std::string_view field) noexcept {
+  field = without_underscore(field);
   return std::any_of(redaction.names.begin(), redaction.names.end(),
                      [field](auto const& name) { return has_name(field, name); });
 }
@@ -65,4 +67,4 @@ void redact(std::string_view names, std::string_view token) {
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -6,12 +6,13 @@
 #include <new>
 #include <utility>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/words.h"
+
+namespace tracing { inline namespace v1 {
 namespace {
 
-constexpr std::size_t padded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }
-
-// A stored error is its own text and those of its causes: each a size and as many bytes. A size of all ones ends them.
+// A stored error consists of its own text and the texts of its causes. Each text is a size, followed by as many bytes.
+// A size of all ones ends the list.
 constexpr std::uint32_t kEndOfErrors = UINT32_MAX;
 
 constexpr ErrorType kStoredErrorType{[](void const* object, void* context, void (*each)(void*, std::string_view)) {
@@ -24,7 +25,7 @@ constexpr ErrorType kStoredErrorType{[](void const* object, void* context, void 
   }
 }};
 
-// A value of `kind` with a payload of `size` bytes.
+// Returns a value of `kind` with a payload of `size` bytes.
 Value with_payload(ValueKind kind, char const* payload, std::size_t size) noexcept {
   switch (kind) {
     case ValueKind::text: return Value::of_text({payload, size});
@@ -96,8 +97,8 @@ void StoredValues::append_group(StoredValues const& recorded) noexcept {
   size_ += recorded.size_;
 }
 
-// Replaces numbers by numbers, which need no other room, and removes them from `recorded`. False if another value has
-// to be replaced.
+// Replaces earlier numbers by recorded numbers, which need no more room, and removes these from `recorded`. Returns
+// false if another kind of value has to be replaced.
 bool StoredValues::replace_numbers(StoredValues& recorded) noexcept {
   Group* const from = recorded.group_at(0);
   bool are_all = true;
@@ -117,7 +118,7 @@ bool StoredValues::replace_numbers(StoredValues& recorded) noexcept {
   return are_all;
 }
 
-// Makes all groups anew, with `recorded` in place of earlier values.
+// Rebuilds all groups, with the values in `recorded` in place of earlier values.
 void StoredValues::merge(Metadata const& metadata, StoredValues& recorded) noexcept {
   StoredValues merged;
   DecodedValues added;
@@ -160,7 +161,7 @@ bool StoredValues::LastValues::move_to(DecodedValues& group) noexcept {
 }
 
 bool StoredValues::grow(std::size_t count) noexcept {
-  std::size_t const wanted = padded(size_ + count) * 2;
+  std::size_t const wanted = internal::padded_to_word(size_ + count) * 2;
   if (wanted > UINT32_MAX) return false;
   auto* const fresh = static_cast<char*>(std::malloc(wanted));
   if (fresh == nullptr) return false;
@@ -174,34 +175,31 @@ bool StoredValues::grow(std::size_t count) noexcept {
 void StoredValues::keep_payloads() noexcept {
   std::uint32_t const start = last_;
   auto const group = [&] { return reinterpret_cast<Group*>(data_ + start); };
-  for (std::uint32_t i = 0; i < group()->count; ++i) {
-    Value const value = reinterpret_cast<Value const*>(group() + 1)[i];
-    ValueKind kind = value.kind();
-    if (is_plain(kind)) continue;
-    InlineTextBuffer<256> rendered;
-    std::string_view payload;
-    if (kind == ValueKind::text || kind == ValueKind::verbatim || kind == ValueKind::bytes) {
-      payload = value.as_text();
-    } else if (kind == ValueKind::error) {
-      internal::append_stored_error(rendered, value);
-      payload = rendered.view();
-    } else {
-      append_debug(rendered, value);
-      payload = rendered.view();
-      kind = ValueKind::verbatim;
-    }
-    std::size_t const room = padded(payload.size());
+  auto const keep = [&](std::uint32_t i, ValueKind kind, std::string_view payload) {
+    std::size_t const room = internal::padded_to_word(payload.size());
     bool const fits = capacity_ - size_ >= room || grow(room);
     auto& stored = reinterpret_cast<Value*>(group() + 1)[i];
     if (!fits) {
       stored = Value();
-      continue;
+      return;
     }
     if (!payload.empty()) std::memcpy(data_ + size_, payload.data(), payload.size());
     auto const offset = static_cast<std::uintptr_t>(size_ - start);
     stored = with_payload(kind, reinterpret_cast<char const*>(offset), payload.size());
     size_ += static_cast<std::uint32_t>(room);
     group()->size += static_cast<std::uint32_t>(room);
+  };
+  for (std::uint32_t i = 0; i < group()->count; ++i) {
+    Value const value = reinterpret_cast<Value const*>(group() + 1)[i];
+    ValueKind const kind = value.kind();
+    if (is_plain(kind)) continue;
+    if (kind == ValueKind::text || kind == ValueKind::verbatim || kind == ValueKind::bytes) {
+      keep(i, kind, value.as_text());
+      continue;
+    }
+    InlineTextBuffer<256> rendered;
+    kind == ValueKind::error ? internal::append_stored_error(rendered, value) : append_debug(rendered, value);
+    keep(i, kind == ValueKind::error ? kind : ValueKind::verbatim, rendered.view());
   }
 }
 
@@ -221,4 +219,4 @@ std::size_t StoredValues::decode_group(char const* data, std::size_t at, Metadat
   return at + group->size;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

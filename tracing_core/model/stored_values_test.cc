@@ -9,12 +9,11 @@
 
 #include "tracing_core/model/metadata.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 constexpr std::size_t kFields = 4;
 
-// A span with the fields a, b, c, d.
+// Describes a span with the fields a, b, c, d.
 Metadata const& metadata() {
   static constexpr internal::FieldEntry fields[] = {
       internal::field_entry(0, "a", 1, 0), internal::field_entry(1, "b", 1, 1), internal::field_entry(2, "c", 1, 2),
@@ -41,7 +40,7 @@ void update(StoredValues& stored, Values const& values, bool keep_all = false) {
   stored.update(metadata(), added, keep_all);
 }
 
-// `a=1 b="x"|c=2`: the groups.
+// Prints groups as `a=1 b="x"|c=2`.
 std::string text_of(FieldValues const& values) {
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -117,5 +116,4 @@ TEST(StoredValues, KeepsAllValuesOnRequest) {
   EXPECT_EQ(stored.group_count(), 4u);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

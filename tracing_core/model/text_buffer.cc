@@ -5,7 +5,7 @@
 
 #include "tracing_core/internal/digits.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 void TextBuffer::append_int(std::int64_t value) noexcept {
   char* const begin = reserve(1 + internal::kMaxUintDigits);
@@ -43,4 +43,4 @@ void TextBuffer::release() noexcept {
   if (owned_) std::free(data_);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

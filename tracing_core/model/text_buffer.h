@@ -6,10 +6,12 @@
 #include <cstring>
 #include <string_view>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 {
 
 /// A growing buffer of bytes with cheap appends. Never throws: if memory runs out, it drops text and truncated()
-/// returns true. A derived class may lend it its first storage. Single-thread.
+/// returns true. A derived class may provide its first storage. Single-thread.
 class TextBuffer {
  public:
   TextBuffer() noexcept = default;
@@ -45,13 +47,15 @@ class TextBuffer {
       size_ += count;
     }
   }
-  /// Appends decimal digits, with a minus sign if negative.
+  /// Appends decimal digits, with a minus sign if `value` is negative.
   void append_int(std::int64_t value) noexcept;
   void append_uint(std::uint64_t value) noexcept;
 
-  /// Returns room for `count` more bytes at the end, or null if memory runs out; commit() then adds them to the text.
+  /// Returns room for `count` more bytes at the end, or null if memory runs out. commit() then adds the bytes to the
+  /// text.
   char* reserve(std::size_t count) noexcept {
-    if (capacity_ - size_ < count && !grow(count)) [[unlikely]] return nullptr;
+    if (capacity_ - size_ < count && !grow(count)) [[unlikely]]
+      return nullptr;
     return data_ + size_;
   }
   void commit(std::size_t count) noexcept { size_ += count; }
@@ -80,4 +84,4 @@ class InlineTextBuffer : public TextBuffer {
   char storage_[N];
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

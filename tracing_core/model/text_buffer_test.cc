@@ -6,8 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 TEST(TextBuffer, GrowsOutOfItsInlineStorage) {
   InlineTextBuffer<8> buffer;
@@ -58,5 +57,4 @@ TEST(TextBuffer, AppendsTheExtremeIntegers) {
   EXPECT_EQ(buffer.view(), "-9223372036854775808 9223372036854775807 18446744073709551615");
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

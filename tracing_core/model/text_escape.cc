@@ -8,12 +8,12 @@
 #include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_scan.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the first byte of a word must be its lowest");
 
-// The number of bytes before the first one that `test` finds.
+// Returns the number of bytes before the first byte that `test` finds.
 template <internal::Word (*test)(internal::Word) noexcept>
 std::size_t count_plain(std::string_view text) noexcept {
   constexpr std::size_t kWordSize = sizeof(internal::Word);
@@ -28,8 +28,8 @@ std::size_t count_plain(std::string_view text) noexcept {
   return found == 0 ? text.size() : at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
 }
 
-// A style has `test`, which finds the bytes that may need an escape, and append_special(), which appends one such
-// character, or a run of them, and returns its size.
+// Appends text, escaped as `Style` says. A style has `test`, which finds the bytes that may need an escape, and
+// append_special(), which appends one such character, or a run of them, and returns its size.
 template <class Style>
 void append_escaped(TextBuffer& out, std::string_view text) noexcept {
   for (Style style; !text.empty();) {
@@ -65,7 +65,8 @@ void append_code_point_escape(TextBuffer& out, char32_t code_point) noexcept {
   out.push_back('}');
 }
 
-// Appends `\` and the letter at the position in `letters` that `c` has in `characters`; false if it is not one of them.
+// Appends `\` and the letter of `letters` whose index is the index of `c` in `characters`. Returns false if `c` is not
+// in `characters`.
 bool append_letter_escape(TextBuffer& out, char c, std::string_view characters, std::string_view letters) noexcept {
   auto const at = characters.find(c);
   if (at == std::string_view::npos) return false;
@@ -74,7 +75,7 @@ bool append_letter_escape(TextBuffer& out, char c, std::string_view characters, 
   return true;
 }
 
-// The size of the characters beyond ASCII at the start of `text` that need no escape.
+// Returns the size of the characters beyond ASCII at the start of `text` that need no escape.
 template <class Style>
 std::size_t count_wide(Style& style, std::string_view text) noexcept {
   std::size_t size = 0;
@@ -86,8 +87,8 @@ std::size_t count_wide(Style& style, std::string_view text) noexcept {
   return size;
 }
 
-// Appends the characters beyond ASCII at the start of `text` that need no escape, or else one character; returns their
-// size.
+// Appends the characters beyond ASCII at the start of `text` that need no escape. If the first character needs an
+// escape, appends only this character, escaped. Returns the size of the appended part of `text`.
 template <class Style>
 std::size_t append_wide(Style& style, TextBuffer& out, std::string_view text) noexcept {
   if (auto const size = count_wide(style, text)) {
@@ -127,7 +128,7 @@ class Quoted {
   internal::CodePointRun run_;  // contains the last character that was looked up
 };
 
-// Unicode's Bidi_Control.
+// True for the characters with Unicode's property Bidi_Control.
 constexpr bool is_bidirectional_control(char32_t c) noexcept {
   return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
@@ -194,7 +195,7 @@ class Json {
   static void append_invalid(TextBuffer& out, std::string_view) noexcept { out.append("\xEF\xBF\xBD"); }
 };
 
-// JSON whose control characters are line ends between its values.
+// The style for JSON, whose only raw control characters are the line ends between its values. They stay as they are.
 class SanitizedJson {
  public:
   static constexpr auto test = internal::needs_sanitizing;
@@ -217,10 +218,18 @@ void append_sanitized(TextBuffer& out, std::string_view text) noexcept { append_
 void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept {
   append_escaped<SanitizedInLine>(out, text);
 }
+std::string sanitized_in_line(std::string_view text) {
+  InlineTextBuffer<256> out;
+  append_sanitized_in_line(out, text);
+  return std::string(out.view());
+}
+
 void append_sanitized_lines(TextBuffer& out, std::string_view text) noexcept {
   append_escaped<SanitizedLines>(out, text);
 }
 void append_json_string(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Json>(out, text); }
-void append_sanitized_json(TextBuffer& out, std::string_view json) noexcept { append_escaped<SanitizedJson>(out, json); }
+void append_sanitized_json(TextBuffer& out, std::string_view json) noexcept {
+  append_escaped<SanitizedJson>(out, json);
+}
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

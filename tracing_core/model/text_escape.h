@@ -1,15 +1,16 @@
 // Appends escaped text: quoted, made safe for a terminal, or as a JSON string.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 /// Appends `text` in double quotes as Rust's `{:?}` does: `\"`, `\\`, `\t`, `\r`, `\n`, `\0`, and `\u{1b}` for every
 /// other character that is not printable or that combines with the one before it. Each byte that is not UTF-8 becomes
-/// `\xff` (Rust has no such strings).
+/// `\xff` (strings of Rust cannot have such bytes).
 void append_quoted(TextBuffer& out, std::string_view text) noexcept;
 
 /// Appends `text` with control characters for terminals escaped: escape, bell, backspace, form feed and delete become
@@ -18,21 +19,25 @@ void append_quoted(TextBuffer& out, std::string_view text) noexcept;
 /// including line ends.
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept;
 
-/// The same for text that must stay on its line: line ends and tabs become `\n`, `\r` and `\t`, other control
-/// characters `\x00`. Characters that change the direction of text, so that it looks like another one, become `\u{202e}`;
-/// U+2028 and U+2029, which end lines, and U+FFFE and U+FFFF, which XML does not allow, become the like.
+/// Appends text that must stay on its line: as append_sanitized(), and line ends and tabs become `\n`, `\r` and `\t`,
+/// other control characters `\x00`. Characters that change the direction of text, so that it looks like a different
+/// text, become `\u{202e}`. U+2028 and U+2029, which end lines, and U+FFFE and U+FFFF, which XML does not allow, are
+/// escaped in this form, too.
 void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept;
 
-/// The same for text of several lines: lines after the first are indented by six blanks, so that none of them looks
-/// like a record, and tabs stay. A line end at the end of the text becomes `\n`.
+/// Returns what append_sanitized_in_line() appends.
+std::string sanitized_in_line(std::string_view text);
+
+/// Appends text of several lines: as append_sanitized_in_line(), but tabs stay, and lines after the first are indented
+/// by six blanks, so that none of them looks like a record. A line end at the end of the text becomes `\n`.
 void append_sanitized_lines(TextBuffer& out, std::string_view text) noexcept;
 
 /// Appends `text` as a JSON string with its quotes, as serde_json does: `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, other
 /// characters below U+0020 as `\u001b`, the rest raw. Bytes that are not UTF-8 become U+FFFD.
 void append_json_string(TextBuffer& out, std::string_view text) noexcept;
 
-/// Appends JSON with the characters that append_sanitized_in_line() escapes, and that may stand in a string as they are,
-/// as `\u009b`: the same JSON, made safe for a terminal.
+/// Appends JSON that is safe for a terminal and means the same: characters that append_sanitized_in_line() escapes, and
+/// that JSON allows in a string as they are, become `\u009b`.
 void append_sanitized_json(TextBuffer& out, std::string_view json) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

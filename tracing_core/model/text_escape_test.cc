@@ -9,8 +9,7 @@
 
 #include "tracing_core/internal/unicode_escapes.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using namespace std::string_view_literals;
 using Append = void (*)(TextBuffer&, std::string_view) noexcept;
@@ -123,13 +122,14 @@ TEST(AppendSanitizedInLine, LeavesNothingThatXmlForbids) {
 }
 
 TEST(AppendSanitizedInLine, LeavesNothingThatChangesTheDirectionOfText) {
-  for (std::string_view const control : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067",
-                                         "\u2068", "\u2069", "\u2028", "\u2029"}) {
+  for (std::string_view const control : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
+                                         "\u2066", "\u2067", "\u2068", "\u2069", "\u2028", "\u2029"}) {
     EXPECT_THAT(escaped(append_sanitized_in_line, control), testing::MatchesRegex("\\\\u\\{[0-9a-f]+\\}")) << control;
     EXPECT_THAT(escaped(append_sanitized_lines, control), testing::MatchesRegex("\\\\u\\{[0-9a-f]+\\}")) << control;
     EXPECT_THAT(escaped(append_sanitized_json, control), testing::MatchesRegex("\\\\u[0-9a-f]{4}")) << control;
   }
-  EXPECT_EQ(escaped(append_sanitized_in_line, "\u05d0\u200b\u200c\u200d\u2065\u206a"), "\u05d0\u200b\u200c\u200d\u2065\u206a");
+  EXPECT_EQ(escaped(append_sanitized_in_line, "\u05d0\u200b\u200c\u200d\u2065\u206a"),
+            "\u05d0\u200b\u200c\u200d\u2065\u206a");
 }
 
 TEST(AppendSanitizedJson, EscapesWhatMayStandInAString) {
@@ -174,5 +174,4 @@ TEST(EscapeRuns, CoverAllCodePointsWithoutGaps) {
   EXPECT_EQ(run.end, 0x110000u);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -8,22 +8,22 @@
 
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 using Word = std::uint64_t;
 inline constexpr Word kOnes = 0x0101010101010101;
 inline constexpr Word kHighBits = 0x8080808080808080;
 
-// Sets the high bit of each byte that is below a blank, is DEL or is beyond ASCII. A borrow may also set it in bytes
-// above such a byte: if any is set, the lowest is right.
+// Sets the high bit of each byte that is below a blank, is DEL or is beyond ASCII. A borrow may also set the bit in
+// bytes above such a byte, but the lowest bit that is set is right.
 constexpr Word needs_sanitizing(Word word) noexcept {
   return word | (word - kOnes * 0x20) | ((word ^ (kOnes * 0x7f)) - kOnes);
 }
-// The same with quote and backslash in place of DEL.
+// As needs_sanitizing(), with quote and backslash in place of DEL.
 constexpr Word needs_json_escape(Word word) noexcept {
   return word | (word - kOnes * 0x20) | ((word ^ (kOnes * '"')) - kOnes) | ((word ^ (kOnes * '\\')) - kOnes);
 }
-// The same for all of these.
+// Finds the bytes that either of the two functions above finds.
 constexpr Word needs_quoting(Word word) noexcept { return needs_json_escape(word) | needs_sanitizing(word); }
 
 inline Word load_word(char const* at) noexcept {
@@ -32,7 +32,8 @@ inline Word load_word(char const* at) noexcept {
   return word;
 }
 
-// A word with all bytes of a text shorter than a word, in any order and possibly twice, and blanks.
+// Loads a text of fewer than 8 bytes into a word padded with blanks. Bytes may change places or repeat, which does not
+// matter to a test for their presence.
 inline Word load_short(char const* at, std::size_t size) noexcept {
   if (size >= 4) {
     std::uint32_t first;
@@ -46,7 +47,7 @@ inline Word load_short(char const* at, std::size_t size) noexcept {
   return (kOnes * ' ' & ~Word{0xffffff}) | byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
 }
 
-// Whether `test` finds nothing in `text`.
+// True if `test` finds nothing in `text`.
 template <Word (*test)(Word) noexcept>
 inline bool is_plain(std::string_view text) noexcept {
   char const* at = text.data();
@@ -57,7 +58,7 @@ inline bool is_plain(std::string_view text) noexcept {
   return (found & kHighBits) == 0;
 }
 
-// Copies `size` bytes by a first and a last block that may overlap. REQUIRES: kBlock <= size <= 2 * kBlock.
+// Copies `size` bytes as a first and a last block, which may overlap. REQUIRES: kBlock <= size <= 2 * kBlock.
 template <std::size_t kBlock>
 inline void copy_two_blocks(char* to, char const* from, std::size_t size) noexcept {
   struct Block {
@@ -96,7 +97,7 @@ inline char* copy_short(char* to, std::string_view text) noexcept {
   return to + size;
 }
 
-// Appends `"text"` if nothing in it needs an escape; else returns false.
+// Appends `"text"` and returns true if nothing in the text needs an escape; otherwise returns false.
 template <Word (*test)(Word) noexcept>
 inline bool append_plain_in_quotes(TextBuffer& out, std::string_view text) noexcept {
   if (!is_plain<test>(text)) return false;
@@ -108,4 +109,4 @@ inline bool append_plain_in_quotes(TextBuffer& out, std::string_view text) noexc
   return true;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

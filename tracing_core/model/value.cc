@@ -16,7 +16,7 @@
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/value_of.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 void first_text(void* context, std::string_view text) {
@@ -56,7 +56,8 @@ void append_plain(TextBuffer& out, Value const& value) noexcept {
   }
 }
 
-// The form in messages and by display(): the same, but floating-point numbers as fmt prints them, `2` and not `2.0`.
+// Appends the form in messages and by display(): as append_plain(), but floating-point numbers as fmt prints them, `2`
+// and not `2.0`.
 void append_display(TextBuffer& out, Value const& value) noexcept {
   if (value.kind() == ValueKind::f64) return append_fmt_float(out, value.as_double());
   if (value.kind() == ValueKind::f32) return append_fmt_float(out, static_cast<float>(value.as_double()));
@@ -145,7 +146,8 @@ constexpr ErrorType kExceptionPointerType{[](void const* object, void* context, 
   }
 }};
 
-// The value of a nested placeholder in a specification: `{}` is the next one, `{2}` the third, `{n}` the field n.
+// Returns the value of a nested placeholder in a specification: `{}` is the next value, `{2}` the third, `{n}` the
+// field n.
 Value nested_value(std::string_view id, Metadata const& metadata, Value const* values, std::size_t& next) noexcept {
   if (id.empty()) return values[++next];
   if (id[0] >= '0' && id[0] <= '9') {
@@ -156,13 +158,14 @@ Value nested_value(std::string_view id, Metadata const& metadata, Value const* v
   return FieldValues(metadata, values).value(metadata.fields().index_of(id));
 }
 
-// As many digits as widths and precisions in recordings have.
+// True for at most three digits, as many as widths and precisions in recordings have.
 bool is_small_number(std::string_view text) noexcept {
   bool const has_digits = text.find_first_not_of("0123456789") == text.npos;
   return has_digits && !text.empty() && text.size() <= 3;
 }
 
-// Without its specification if a nested value is not from 0 to 999: a line of gigabytes is a mistake, or an attack.
+// Appends a value by its placeholder. Ignores the specification if a nested value is not from 0 to 999: a line of
+// gigabytes is a mistake, or an attack.
 void append_placeholder(TextBuffer& out, Metadata const& metadata, Value const* values,
                         internal::MessagePlaceholder const& placeholder) noexcept {
   if (placeholder.is_own && values[placeholder.value_index].kind() == ValueKind::verbatim)
@@ -264,4 +267,4 @@ void append_stream(TextBuffer& out, void const* object, void (*print)(std::ostre
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -16,14 +16,14 @@
 #undef debug
 #undef error
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 class DebugWriter;
 class Metadata;
 
 namespace internal {
 
-// Every character as a text of its own, so that the value of a character borrows nothing.
+// Holds every character as a text of its own, so that the value of a character borrows nothing.
 struct EveryCharacter {
   char characters[256];
   constexpr EveryCharacter() noexcept : characters() {
@@ -36,40 +36,40 @@ inline constexpr EveryCharacter kEveryCharacter;
 
 /// The type of a recorded value; decides how formats print it and how filters compare it.
 enum class ValueKind : std::uint8_t {
-  empty,     ///< no value: a null pointer to text, an empty optional, `tracing::empty`; not printed
+  empty,  ///< no value: a null pointer to text, an empty optional, `tracing::empty`; not printed
   boolean,
   i64,
   u64,
   f64,
-  f32,       ///< prints the shortest text that reads back as the same float
+  f32,  ///< prints the shortest text that reads back as the same float
   i128,
   u128,
-  pointer,   ///< prints as hexadecimal
-  redacted,  ///< a hidden value, see redaction.h; prints a token
-  text = 16, ///< UTF-8 text; prints quoted. This kind and those below, all with this bit, are pointers to data
-  verbatim,  ///< text that a type printed; prints unchanged
+  pointer,    ///< prints as hexadecimal
+  redacted,   ///< a hidden value, see redaction.h; prints a token
+  text = 16,  ///< UTF-8 text; prints quoted. From here on, kinds have this bit and are pointers to data
+  verbatim,   ///< text that a type printed; prints unchanged
   bytes,
-  error,     ///< an error and its causes
-  custom,    ///< an object that can print itself
-  message,   ///< an event's message: a literal with placeholders for values
+  error,    ///< an error and its causes
+  custom,   ///< an object that can print itself
+  message,  ///< an event's message: a literal with placeholders for values
 };
 
-/// How objects of a user's type print.
+/// Says how objects of a user's type print.
 struct CustomType {
   /// Writes the debug form of `object`; the writer decides between one line and several.
   void (*debug)(void const* object, DebugWriter& writer);
-  /// Appends `object` by a format specification, empty for the plain form.
+  /// Appends `object` by a format specification; an empty specification means the plain form.
   void (*format)(void const* object, TextBuffer& out, std::string_view spec);
 };
 
-/// How to get the texts of an error and its causes.
+/// Says how to get the texts of an error and its causes.
 struct ErrorType {
   /// Calls `each` with the error's own text, then with each cause's, the root cause last.
   void (*visit)(void const* object, void* context, void (*each)(void* context, std::string_view text));
 };
 
-/// One recorded value: a tag and 16 bytes. Text, bytes and objects are borrowed, and valid as long as the statement
-/// that recorded them; StoredValues copies them. A temporary that would be gone by then is refused by the compiler.
+/// One recorded value: a tag and 16 bytes. Text, bytes and objects are borrowed; they are valid as long as the
+/// statement that recorded them, and StoredValues copies them. A temporary that would die earlier does not compile.
 /// Trivially copyable.
 class Value {
  public:
@@ -98,7 +98,7 @@ class Value {
   static Value of_text(Text const&&) = delete;
   template <std::same_as<std::string> Text>
   static Value of_verbatim(Text const&&) = delete;
-  /// A text of one character. Borrows nothing.
+  /// Returns a text of one character, which borrows nothing.
   static constexpr Value of_char(char x) noexcept {
     return of_text({&internal::kEveryCharacter.characters[static_cast<unsigned char>(x)], 1});
   }
@@ -110,8 +110,8 @@ class Value {
   static constexpr Value of_error(void const* object, ErrorType const& type) noexcept {
     return Value(ValueKind::error, object, &type);
   }
-  /// With the exceptions nested in it. Like std::rethrow_if_nested(), REQUIRES that its class was not compiled with
-  /// -fno-rtti; use of_plain_error() there.
+  /// Returns an error that includes the exceptions nested in `e`. REQUIRES, as std::rethrow_if_nested() does, that the
+  /// exception's class was not compiled with -fno-rtti; use of_plain_error() for such a class.
   static Value of_error(std::exception const& e) noexcept;
   static Value of_plain_error(std::exception const& e) noexcept;
   static Value of_error(std::error_code const& e) noexcept;
@@ -125,7 +125,8 @@ class Value {
     return Value(ValueKind::custom, object, &type);
   }
   static Value of_custom(void const* object, CustomType const&& type) = delete;
-  /// The message of `metadata`; `values`, in the order of the statement's arguments, fill its placeholders.
+  /// Returns the message of `metadata`, whose placeholders are filled from `values`, in the order of the statement's
+  /// arguments.
   static constexpr Value of_message(Metadata const& metadata, Value const* values) noexcept {
     return Value(ValueKind::message, &metadata, values);
   }
@@ -133,7 +134,7 @@ class Value {
 
   constexpr ValueKind kind() const noexcept { return kind_; }
   constexpr bool is_empty() const noexcept { return kind_ == ValueKind::empty; }
-  /// Whether it prints over several lines, if it is a custom value.
+  /// True if a custom value prints over several lines.
   constexpr bool is_pretty() const noexcept { return pretty_; }
   constexpr Value as_pretty() const noexcept {
     Value copy = *this;
@@ -141,14 +142,14 @@ class Value {
     return copy;
   }
 
-  // REQUIRES of each: kind() fits.
+  // REQUIRES, for each of these functions: kind() fits.
   constexpr bool as_bool() const noexcept { return first_.number != 0; }
   constexpr std::int64_t as_i64() const noexcept { return static_cast<std::int64_t>(first_.number); }
   constexpr std::uint64_t as_u64() const noexcept { return first_.number; }
   constexpr double as_double() const noexcept { return first_.real; }
   constexpr Int128 as_i128() const noexcept { return static_cast<Int128>(as_u128()); }
   constexpr Uint128 as_u128() const noexcept { return (static_cast<Uint128>(second_.number) << 64) | first_.number; }
-  /// The characters of text, verbatim and bytes.
+  /// Returns the characters of text, verbatim and bytes.
   constexpr std::string_view as_text() const noexcept {
     return {static_cast<char const*>(first_.pointer), second_.number};
   }
@@ -177,20 +178,20 @@ class Value {
   bool pretty_ = false;
 };
 
-/// Appends the message without quotes: the literal with its placeholders filled. REQUIRES: value.kind() ==
+/// Appends the message without quotes: its literal, with the placeholders filled. REQUIRES: value.kind() ==
 /// ValueKind::message.
 void append_message(TextBuffer& out, Value const& value) noexcept;
 
-/// Appends a value by a format specification as fmt would; if that is empty, `2` for 2.0. A `?` at its end means the form
-/// after `name=`, for any value; what comes before it applies to that form as a text. Kinds that fmt does not have print
-/// as in messages. A specification that does not fit the value counts as empty.
+/// Appends a value by a format specification as fmt would; an empty specification prints `2` for 2.0. A `?` at its end
+/// means the form after `name=`, for any value; the part before the `?` applies to this form as to a text. Kinds that
+/// fmt does not have print as in messages. A specification that does not fit the value counts as empty.
 void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept;
 
 /// Appends a value as formats print it after `name=`: text quoted, other kinds as in messages. Appends nothing if it is
 /// empty.
 void append_debug(TextBuffer& out, Value const& value) noexcept;
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1
 
 #pragma pop_macro("error")
 #pragma pop_macro("debug")

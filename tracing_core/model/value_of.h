@@ -12,33 +12,34 @@
 #include <type_traits>
 #include <utility>
 
-// fmt 9 does not compile with nvcc in C++20 mode; with nvcc types print by operator<<, TRACE_FIELDS and TRACE_ENUM.
+// nvcc cannot compile fmt 9 in C++20 mode; with nvcc types print by operator<<, TRACE_FIELDS and TRACE_ENUM.
 #if !defined(__CUDACC__)
 #include <fmt/core.h>
 #endif
 
 #include "tracing_core/model/debug_writer.h"
+#include "tracing_core/model/redaction.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/model/wide_text.h"
 
 #pragma push_macro("debug")
 #undef debug
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
-/// The value of a field that has none yet: `tracing::kv("status", tracing::empty)`. Span::record() sets it later.
+/// The value of a field that gets its value later: `tracing::kv("status", tracing::empty)`. Span::record() sets it.
 struct Empty {};
 inline constexpr Empty empty{};
 
 namespace internal {
 
 enum class PrintAs { display, debug, pretty };
-// `T` is a constant reference, or the type of a temporary.
+// A value to print in another form. `T` is a constant reference, or the type of a temporary.
 template <class T, PrintAs kAs>
 struct Wrapped {
   T value;
 };
-// As an argument `T&&` is kept.
+// The type in which an argument `T&&` is kept.
 template <class T>
 using Kept = std::conditional_t<std::is_lvalue_reference_v<T> || std::is_array_v<T>, std::remove_reference_t<T> const&,
                                 std::remove_cv_t<T>>;
@@ -69,9 +70,19 @@ namespace internal {
 // ---- how a type can print ----
 
 template <class T>
-concept DescribesFields = requires(T const& x, DebugWriter& writer) { tracing_write_fields(writer, x); };
+concept HasFieldsFunction = requires(T const& x, DebugWriter& writer) {
+  tracing_write_fields(writer, x);
+};
 template <class T>
-concept NamesEnumerators = requires(T x) { { tracing_enumerator_name(x) } -> std::same_as<std::string_view>; };
+concept HasFieldsMember = requires(T& x, DebugWriter& writer) {
+  x.tracing_write_fields(writer, x);
+};
+template <class T>
+concept DescribesFields = HasFieldsFunction<T> || HasFieldsMember<T>;
+template <class T>
+concept NamesEnumerators = requires(T x) {
+  { tracing_enumerator_name(x) } -> std::same_as<std::string_view>;
+};
 #if !defined(__CUDACC__)
 template <class T>
 concept FmtPrintable = fmt::is_formattable<T>::value;
@@ -80,38 +91,47 @@ template <class T>
 concept FmtPrintable = false;
 #endif
 template <class T>
-concept StreamPrintable = requires(std::ostream& os, T const& x) { os << x; };
+concept StreamPrintable = requires(std::ostream& os, T const& x) {
+  os << x;
+};
 
-// The standard library's types do not print themselves: fmt/ranges.h and fmt/std.h give them formatters, but only in files
-// that include these headers.
+// True for the standard library's types, which do not print themselves: fmt/ranges.h and fmt/std.h give them
+// formatters, but only in files that include these headers.
 template <class T>
 constexpr bool is_standard() noexcept {
   std::string_view const function = __PRETTY_FUNCTION__;  // `... is_standard() [with T = std::vector<int>]`
   return function.find("T = std::") != function.npos || function.find("T=std::") != function.npos;
 }
 #if !defined(__CUDACC__)
-// FmtPrintable first: for a range of itself fmt/ranges.h has a formatter that does not compile, but is not used by fmt.
+// Tests FmtPrintable first: if a range's elements have the range's own type, fmt/ranges.h has a formatter that does not
+// compile, though fmt never uses it.
 template <class T>
 concept HasFormatter = FmtPrintable<T> && std::is_default_constructible_v<fmt::formatter<T, char>>;
 #else
 template <class T>
 concept HasFormatter = false;
 #endif
-// Converts to T alone, so that no operator fits that takes what T converts to.
+// Converts to T only. An operator that takes a type to which T converts does not accept it.
 template <class T>
 struct OnlyConvertsTo {
   operator T const&() const;
 };
 template <class T>
-concept HasStreamFunctionOfItsOwn = requires(std::ostream& os, OnlyConvertsTo<T> const& x) { operator<<(os, x); };
-// A type that converts to bool or to a pointer can always be streamed, as what it converts to.
+concept HasStreamFunctionOfItsOwn = requires(std::ostream& os, OnlyConvertsTo<T> const& x) {
+  operator<<(os, x);
+};
+// A type that converts to bool or to a pointer can always be streamed in that form, so it must have an operator<<
+// itself.
 template <class T>
-concept HasStreamOperator =
-    StreamPrintable<T> && (!std::convertible_to<T const&, bool> || HasStreamFunctionOfItsOwn<T>);
-// Any unscoped enumeration can be streamed as an integer; in this form the call fits only an operator of its own.
+concept HasStreamOperator = StreamPrintable<T> &&(!std::convertible_to<T const&, bool> || HasStreamFunctionOfItsOwn<T>);
+// Any unscoped enumeration can be streamed as an integer; a call in this form finds only an operator for the
+// enumeration.
 template <class T>
-concept HasStreamFunction = requires(std::ostream& os, T const& x) { operator<<(os, x); };
-// But as a character if its underlying type is a byte. This converts to T and to nothing that T converts to.
+concept HasStreamFunction = requires(std::ostream& os, T const& x) {
+  operator<<(os, x);
+};
+// An enumeration whose underlying type is a byte is accepted as a character even in this form. ConvertsTo excludes
+// this: it converts to T, but not to the types that T converts to.
 template <class T>
 struct ConvertsTo {
   template <std::same_as<T> Target>
@@ -120,17 +140,18 @@ struct ConvertsTo {
 template <class T>
 concept IsUnscopedByte = std::is_convertible_v<T, long long> && sizeof(T) == 1;
 template <class T>
-concept EnumHasStreamFunction =
-    HasStreamFunction<T> &&
-    (!IsUnscopedByte<T> || requires(std::ostream& os, ConvertsTo<T> const& x) { operator<<(os, x); });
+concept EnumHasStreamFunction = HasStreamFunction<T> &&
+    (!IsUnscopedByte<T> || requires(std::ostream & os, ConvertsTo<T> const& x) { operator<<(os, x); });
 template <class T>
 concept EnumPrintsItself = HasFormatter<T> || EnumHasStreamFunction<T> ||
-                           (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>));
-// A class with a formatter or an operator<< of its own, which are preferred to what can be made of a container or a text.
+    (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>));
+// A class with a formatter or an operator<< of its own. Printing by it is preferred to printing as a container or a
+// text.
 template <class T>
 concept PrintsItself = std::is_class_v<T> && !is_standard<T>() && (HasFormatter<T> || HasStreamOperator<T>);
 
-// Has TRACE_FIELDS, or a class that prints itself: only then is a type not printed as what else it is.
+// A type with TRACE_FIELDS, or a class that prints itself. Every other type prints by its category, such as container
+// or text.
 template <class T>
 concept HasOwnForm = DescribesFields<T> || PrintsItself<T>;
 
@@ -143,7 +164,7 @@ concept Utf8Text = TextOf<T, char8_t> && !HasOwnForm<T> && !Text<T>;
 template <class T>
 concept WideCharacter = std::same_as<T, wchar_t> || std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 template <class T>
-concept WideText = (TextOf<T, wchar_t> || TextOf<T, char16_t> || TextOf<T, char32_t>) && !HasOwnForm<T> && !Text<T>;
+concept WideText = (TextOf<T, wchar_t> || TextOf<T, char16_t> || TextOf<T, char32_t>)&&!HasOwnForm<T> && !Text<T>;
 template <class T>
 concept Range = requires(T const& x) {
   x.begin();
@@ -151,19 +172,27 @@ concept Range = requires(T const& x) {
   requires !std::same_as<std::remove_cvref_t<decltype(*x.begin())>, T>;
 };
 template <class T>
-concept Map = Range<T> && requires { typename T::mapped_type; };
+concept Map = Range<T> && requires {
+  typename T::mapped_type;
+};
 template <class T>
-concept Set = Range<T> && requires { typename T::key_type; } && !Map<T>;
+concept Set = Range<T> && requires {
+  typename T::key_type;
+} && !Map<T>;
 template <class T>
 concept ByteRange = requires(T const& x) {
-  { x.data() };
+  {x.data()};
   { x.size() } -> std::convertible_to<std::size_t>;
   requires sizeof(*x.data()) == 1;
   requires std::same_as<std::remove_cvref_t<decltype(*x.data())>, std::byte> ||
-               std::same_as<std::remove_cvref_t<decltype(*x.data())>, unsigned char>;
+      std::same_as < std::remove_cvref_t<decltype(*x.data())>,
+  unsigned char > ;
 };
 template <class T>
-concept TupleLike = requires { std::tuple_size<T>::value; } && !Range<T>;
+concept TupleLike = requires {
+  std::tuple_size<T>::value;
+}
+&&!Range<T>;
 template <class T>
 concept Optional = requires(T const& x) {
   { x.has_value() } -> std::same_as<bool>;
@@ -179,10 +208,11 @@ concept SmartPointer = requires(T const& x) {
   { x.get() } -> std::convertible_to<void const*>;
   typename T::element_type;
 };
-// A class that converts to bool itself, not to a number or a pointer: a reference to a bit, std::true_type.
+// A class that converts to bool directly, not by way of a number or a pointer: a reference to a bit, std::true_type.
 template <class T>
-concept Boolean = std::is_class_v<T> && requires(T const& x, void (*take)(bool)) { take({x}); } && !HasOwnForm<T> &&
-                  !Text<T> && !Atomic<T> && !ByteRange<T> && !Optional<T> && !SmartPointer<T> && !Range<T>;
+concept Boolean = std::is_class_v<T> && requires(T const& x, void (*take)(bool)) {
+  take({x});
+} && !HasOwnForm<T> && !Text<T> && !Atomic<T> && !ByteRange<T> && !Optional<T> && !SmartPointer<T> && !Range<T>;
 template <class T>
 inline constexpr bool kIsWrapped = false;
 template <class T, PrintAs kAs>
@@ -191,7 +221,12 @@ inline constexpr bool kIsWrapped<Wrapped<T, kAs>> = true;
 template <class T>
 concept Int128Bit = std::same_as<T, Value::Int128> || std::same_as<T, Value::Uint128>;
 
-// In the same order as value_of(). The elements of a container must be recordable, too.
+template <class T>
+concept Incomplete = (std::is_class_v<T> || std::is_union_v<T>)&&!requires {
+  sizeof(T);
+};
+
+// Tests the categories in the same order as value_of(). The elements of a container must be recordable, too.
 template <class T>
 constexpr bool is_recordable() noexcept;
 template <class T, std::size_t... kIndex>
@@ -200,17 +235,25 @@ constexpr bool all_elements_recordable(std::index_sequence<kIndex...>) noexcept 
 }
 template <class T>
 constexpr bool is_recordable() noexcept {
-  if constexpr (std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
-                std::is_enum_v<T> || std::is_function_v<T> || std::is_same_v<T, Value> || std::is_same_v<T, Empty>) {
+  if constexpr (Incomplete<T>) {
+    return false;
+  } else if constexpr (std::is_volatile_v<T>) {  // a volatile object can only be copied
+    using Plain = std::remove_volatile_t<T>;
+    return (std::is_scalar_v<Plain> || Int128Bit<Plain> || Atomic<T>)&&is_recordable<Plain>();
+  } else if constexpr (kIsWrapped<T>) {
+    return is_recordable<std::remove_cvref_t<decltype(T::value)>>();
+  } else if constexpr (std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
+                       std::is_enum_v<T> || std::is_function_v<T> || std::is_same_v<T, Value> ||
+                       std::is_same_v<T, Empty>) {
     return true;
-  } else if constexpr (HasOwnForm<T> || Text<T> || Utf8Text<T> || WideText<T> || Boolean<T> || kIsWrapped<T> ||
+  } else if constexpr (HasOwnForm<T> || Text<T> || Utf8Text<T> || WideText<T> || Boolean<T> ||
                        std::derived_from<T, std::exception> || std::is_same_v<T, std::error_code> ||
                        std::is_same_v<T, std::exception_ptr>) {
     return true;
   } else if constexpr (Atomic<T>) {
     return is_recordable<typename T::value_type>();
   } else if constexpr (std::is_array_v<T>) {
-    return is_recordable<std::remove_cv_t<std::remove_extent_t<T>>>();
+    return std::is_bounded_array_v<T> && is_recordable<std::remove_cv_t<std::remove_extent_t<T>>>();
   } else if constexpr (ByteRange<T>) {
     return true;
   } else if constexpr (Optional<T>) {
@@ -241,7 +284,8 @@ void append_stream(TextBuffer& out, void const* object, void (*print)(std::ostre
 template <class T>
 void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view spec) noexcept {
   if constexpr (Range<T> && HasStreamOperator<T>) {
-    // fmt/ranges.h has a formatter for every range, so where it is included a formatter need not be the type's own.
+    // fmt/ranges.h has a formatter for every range, so the formatter need not be the type's own if that header is
+    // included.
     if (!FmtPrintable<T> || spec.empty()) {
       return append_stream(out, &x, [](std::ostream& os, void const* object) { os << *static_cast<T const*>(object); });
     }
@@ -255,9 +299,10 @@ void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view 
   }
 }
 
-// No value refers to a temporary, by type: value_of() borrows its argument and refuses temporaries; a type whose value
-// refers to something that is made from the object (what an optional returns by value, what an atomic variable holds,
-// the UTF-8 of wide text) has no value_of(), but Held, which keeps that thing; and a temporary Held has no value.
+// True if the value refers to something that is made from the object: the content that an optional returns by value,
+// the value that an atomic variable holds, the UTF-8 of wide text. Such a type has no value_of(); Held keeps the thing
+// and its value. In this way the types ensure that no value refers to a temporary: value_of() borrows its argument and
+// refuses temporaries, and a temporary Held refuses to give its value.
 template <class T>
 constexpr bool needs_holding() noexcept {
   if constexpr (HasOwnForm<T> || Text<T>) {
@@ -275,14 +320,18 @@ template <class T>
 concept NeedsHolding = needs_holding<T>();
 
 template <class T>
-requires(!NeedsHolding<T>)
-constexpr Value value_of(T const& x) noexcept;
+requires(!NeedsHolding<T>) constexpr Value value_of(T const& x) noexcept;
 template <class T>
 Value value_of(T const&& x) = delete;
 
-// The value of an object and what this value refers to. A temporary one has no value.
+// Holds the value of an object, and the thing that the value refers to. A temporary Held does not give its value.
 template <class T>
 class Held {
+  static_assert(
+      Recordable<T>,
+      "the type named below cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS (inside a class: "
+      "friend TRACE_FIELDS) or TRACE_ENUM");
+
  public:
   constexpr explicit Held(T const& x) noexcept : value_(value_of(x)) {}
   explicit Held(T const&&) = delete;
@@ -295,7 +344,7 @@ class Held {
   Value value_;
 };
 
-// A text, or one character, as UTF-8.
+// Holds a wide text, or one wide character, as UTF-8.
 template <class T>
 requires WideText<T> || WideCharacter<std::remove_cv_t<T>>
 class Held<T> {
@@ -324,7 +373,7 @@ class Held<T> {
         return;
       }
     }
-    if constexpr (std::is_array_v<T>) {
+    if constexpr (std::is_bounded_array_v<T>) {
       std::basic_string_view<Character> const all(x, std::extent_v<T>);
       append_utf8(text_, all.substr(0, all.find(Character())));
     } else {
@@ -336,10 +385,9 @@ class Held<T> {
   bool is_null_ = false;
 };
 
-// What an atomic variable holds now.
+// Holds the value that an atomic variable has now.
 template <class T>
-requires(NeedsHolding<T> && Atomic<T>)
-class Held<T> {
+requires(NeedsHolding<T>&& Atomic<T>) class Held<T> {
  public:
   explicit Held(T const& x) noexcept : now_(x.load()), held_(now_) {}
   Value value() const& noexcept { return held_.value(); }
@@ -350,10 +398,9 @@ class Held<T> {
   Held<typename T::value_type> const held_;
 };
 
-// The content of an optional: a reference to it, or what operator* returns by value.
+// Holds the content of an optional: a reference to it, or the object that operator* returns by value.
 template <class T>
-requires(NeedsHolding<T> && Optional<T>)
-class Held<T> {
+requires(NeedsHolding<T>&& Optional<T>) class Held<T> {
  public:
   explicit Held(T const& x) noexcept : none_(), has_value_(x.has_value()) {
     if (has_value_) ::new (static_cast<void*>(&content_)) Content(x);
@@ -411,11 +458,13 @@ void write_plain(DebugWriter& writer, T const& x) noexcept {
   writer.raw(text.view());
 }
 
-// Writes the structure of `x`, which value_of() would wrap again.
+// Writes the structure of `x`, even where value_of() would make a custom value that calls this function again.
 template <class T>
 void write_structure(DebugWriter& writer, T const& x) {
-  if constexpr (DescribesFields<T>) {
+  if constexpr (HasFieldsFunction<T>) {
     tracing_write_fields(writer, x);
+  } else if constexpr (HasFieldsMember<T>) {
+    const_cast<T&>(x).tracing_write_fields(writer, x);  // the macro cannot declare it const, but it only reads `x`
   } else if constexpr (PrintsItself<T>) {
     write_plain(writer, x);
   } else if constexpr (std::is_array_v<T>) {
@@ -456,9 +505,8 @@ inline constexpr CustomType kCustomType{
     },
     [](void const* object, TextBuffer& out, [[maybe_unused]] std::string_view spec) {
       T const& x = *static_cast<T const*>(object);
-      if constexpr (!DescribesFields<T> &&
-                    (PrintsItself<T> || (!std::is_array_v<T> && !Range<T> && !TupleLike<T> &&
-                                         (FmtPrintable<T> || StreamPrintable<T>)))) {
+      if constexpr (!DescribesFields<T> && (PrintsItself<T> || (!std::is_array_v<T> && !Range<T> && !TupleLike<T> &&
+                                                                (FmtPrintable<T> || StreamPrintable<T>)))) {
         print_plain(out, x, spec);
       } else {
         DebugWriter writer(out, false);
@@ -466,7 +514,7 @@ inline constexpr CustomType kCustomType{
       }
     }};
 
-// display(x): the form of x in a message.
+// display(x): prints x in the form that a message prints.
 template <class T>
 void append_displayed(TextBuffer& out, void const* object, std::string_view spec) noexcept {
   Held<T> const held(*static_cast<T const*>(object));
@@ -481,7 +529,7 @@ inline constexpr CustomType kDisplayType{
     },
     [](void const* object, TextBuffer& out, std::string_view spec) { append_displayed<T>(out, object, spec); }};
 
-// debug(x) and pretty(x): the debug form of a value that would print otherwise.
+// debug(x) and pretty(x): print the debug form of a value that would otherwise print in another form.
 template <class T, bool kPretty>
 inline constexpr CustomType kDebugType{
     [](void const* object, DebugWriter& writer) { write_debug(writer, *static_cast<T const*>(object)); },
@@ -497,7 +545,7 @@ constexpr Value value_of_wrapped(Wrapped<T, kAs> const& x) noexcept {
     return Value::of_custom(&x.value, kDebugType<Plain, false>);
   } else if constexpr (kAs == PrintAs::pretty) {
     return Value::of_custom(&x.value, kDebugType<Plain, true>).as_pretty();
-  } else if constexpr ((Text<Plain> || Utf8Text<Plain>) && !HasOwnForm<Plain>) {
+  } else if constexpr ((Text<Plain> || Utf8Text<Plain>)&&!HasOwnForm<Plain>) {
     Value const text = value_of(x.value);
     return text.is_empty() ? text : Value::of_verbatim(text.as_text());
   } else {
@@ -505,7 +553,7 @@ constexpr Value value_of_wrapped(Wrapped<T, kAs> const& x) noexcept {
   }
 }
 
-// As a number, or as a character if it is of type char.
+// Returns a number, a Boolean, or a character if `x` is of type char.
 template <class T>
 constexpr Value value_of_number(T x) noexcept {
   if constexpr (std::same_as<T, bool>) {
@@ -538,7 +586,7 @@ constexpr Value value_of_enum(T const& x) noexcept {
   return value_of_number(static_cast<std::underlying_type_t<T>>(x));
 }
 
-// The text in an array: up to a NUL, or all of it.
+// Returns the text in an array: up to a NUL, or all of it.
 constexpr Value value_of_chars(char const* data, std::size_t size) noexcept {
   std::string_view const all(data, size);
   return Value::of_text(all.substr(0, all.find('\0')));
@@ -549,20 +597,20 @@ constexpr Value value_of_text(T const& x) noexcept {
   if constexpr (std::is_pointer_v<T>) {
     if (x == nullptr) return Value();
     return Value::of_text(std::string_view(x));
-  } else if constexpr (std::is_array_v<T>) {
+  } else if constexpr (std::is_bounded_array_v<T>) {
     return value_of_chars(x, std::extent_v<T>);
   } else {
     return Value::of_text(static_cast<std::string_view>(x));
   }
 }
 
-// Text of char8_t, which is the same text of char.
+// Returns text of char8_t as text of char, which has the same bytes.
 template <class T>
 Value value_of_utf8(T const& x) noexcept {
   if constexpr (std::is_pointer_v<T>) {
     if (x == nullptr) return Value();
   }
-  if constexpr (std::is_array_v<T>) {
+  if constexpr (std::is_bounded_array_v<T>) {
     return value_of_chars(reinterpret_cast<char const*>(x), std::extent_v<T>);
   } else {
     auto const text = static_cast<std::u8string_view>(x);
@@ -570,9 +618,17 @@ Value value_of_utf8(T const& x) noexcept {
   }
 }
 
+template <class Pointer>
+constexpr Value value_of_pointer(Pointer x) noexcept {
+  if constexpr (std::is_function_v<std::remove_pointer_t<Pointer>>) {
+    return Value::of_pointer(reinterpret_cast<void const*>(x));
+  } else {
+    return Value::of_pointer(const_cast<void const*>(static_cast<void const volatile*>(x)));
+  }
+}
+
 template <class T>
-requires(!NeedsHolding<T>)
-constexpr Value value_of(T const& x) noexcept {
+requires(!NeedsHolding<T>) constexpr Value value_of(T const& x) noexcept {
   using Plain = std::remove_volatile_t<T>;
   if constexpr (std::same_as<Plain, Value>) {
     return x;
@@ -603,11 +659,7 @@ constexpr Value value_of(T const& x) noexcept {
   } else if constexpr (std::is_function_v<Plain>) {
     return Value::of_pointer(reinterpret_cast<void const*>(&x));
   } else if constexpr (std::is_pointer_v<Plain>) {
-    if constexpr (std::is_function_v<std::remove_pointer_t<Plain>>) {
-      return Value::of_pointer(reinterpret_cast<void const*>(x));
-    } else {
-      return Value::of_pointer(const_cast<void const*>(static_cast<void const volatile*>(x)));
-    }
+    return value_of_pointer<Plain>(x);
   } else if constexpr (ByteRange<Plain>) {
     return Value::of_bytes(x.data(), x.size());
   } else if constexpr (Optional<Plain>) {
@@ -616,12 +668,14 @@ constexpr Value value_of(T const& x) noexcept {
     return x.get() == nullptr ? Value() : Value::of_pointer(x.get());
   } else if constexpr (Boolean<Plain>) {
     return Value::of_bool(static_cast<bool>(x));
-  } else {
+  } else if constexpr (Recordable<T>) {
     return Value::of_custom(&x, kCustomType<Plain>);
+  } else {
+    return Value();  // the compiler has already reported an error
   }
 }
 
-// Whether printing a value of this type may run code of the program: an operator<<, a formatter, an iterator of a view.
+// True if printing a value of this type may run code of the program: an operator<<, a formatter, an iterator of a view.
 template <class T>
 constexpr bool printing_runs_code() noexcept;
 template <class T, std::size_t... kIndex>
@@ -657,7 +711,8 @@ constexpr bool printing_runs_code() noexcept {
   } else if constexpr (is_standard<T>() && Map<T>) {
     return printing_runs_code<typename T::key_type>() || printing_runs_code<typename T::mapped_type>();
   } else if constexpr (is_standard<T>() && Range<T> &&
-                       (requires { typename T::allocator_type; } || requires(T const& x) { x.data(); })) {
+                       (
+                           requires { typename T::allocator_type; } || requires(T const& x) { x.data(); })) {
     return printing_runs_code<decltype(*std::declval<T const&>().begin())>();
   } else if constexpr (is_standard<T>() && TupleLike<T>) {
     return printing_any_runs_code<T>(std::make_index_sequence<std::tuple_size_v<T>>());
@@ -668,11 +723,11 @@ constexpr bool printing_runs_code() noexcept {
 
 template <class T>
 void write_field(DebugWriter& writer, std::string_view name, T const& x) {
-  writer.field(name);
+  writer.field(without_underscore(name));
   write_debug(writer, x);
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1
 
 #pragma pop_macro("debug")

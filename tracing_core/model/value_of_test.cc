@@ -46,7 +46,7 @@ using tracing::ValueKind;
 using tracing::internal::value_of;
 using tracing_test::lazy;
 
-// The kind of a recorded value, and its text after `name=` and in a message.
+// The kind of a recorded value, its text after `name=`, and its text in a message.
 struct Printed {
   ValueKind kind;
   std::string debug;
@@ -247,13 +247,15 @@ struct Throws {
   friend std::ostream& operator<<(std::ostream&, Throws const&) { throw std::runtime_error("while printing"); }
 };
 
-// Types that could print as text, bytes, a list, a tuple or an optional, and have a printed form of their own.
+// Types that could print as text, bytes, a list, a tuple or an optional, but have a printed form of their own.
 struct Slice {  // LevelDB's
   char const* begin() const { return data(); }
   char const* end() const { return data() + size(); }
   char const* data() const { return "foo"; }
   std::size_t size() const { return 3; }
-  friend std::ostream& operator<<(std::ostream& os, Slice const& x) { return os << std::string_view(x.data(), x.size()); }
+  friend std::ostream& operator<<(std::ostream& os, Slice const& x) {
+    return os << std::string_view(x.data(), x.size());
+  }
 };
 struct Shape : std::vector<int> {
   using std::vector<int>::vector;
@@ -425,7 +427,7 @@ TEST(ValueOf, PrintsEnumeratorsOfCharAsCharacters) {
   EXPECT_EQ(printed(Code::a), same(ValueKind::u64, "97"));
 }
 
-// As boost::optional, but what it refers to is made each time.
+// Like boost::optional, but makes the object that it refers to each time.
 template <class T>
 struct ByValue {
   T content;
@@ -521,15 +523,23 @@ TEST(ValueOf, KeepsATemporaryThatIsWrapped) {
   EXPECT_EQ(printed(shown), same(ValueKind::verbatim, long_text));
 }
 
-// What would be gone when the value is used is refused by its type.
+// An argument whose value would refer to a temporary does not compile.
 template <class T>
-concept HasValueOf = requires(T&& x) { value_of(std::forward<T>(x)); };
+concept HasValueOf = requires(T&& x) {
+  value_of(std::forward<T>(x));
+};
 template <class T>
-concept HasTextOf = requires(T&& x) { tracing::Value::of_text(std::forward<T>(x)); };
+concept HasTextOf = requires(T&& x) {
+  tracing::Value::of_text(std::forward<T>(x));
+};
 template <class T>
-concept HasErrorOf = requires(T&& x) { tracing::Value::of_error(std::forward<T>(x)); };
+concept HasErrorOf = requires(T&& x) {
+  tracing::Value::of_error(std::forward<T>(x));
+};
 template <class T>
-concept GivesValue = requires(T&& x) { std::forward<T>(x).value(); };
+concept GivesValue = requires(T&& x) {
+  std::forward<T>(x).value();
+};
 template <class T>
 using Held = tracing::internal::Held<T>;
 static_assert(HasValueOf<std::string const&> && !HasValueOf<std::string> && !HasValueOf<char> && !HasValueOf<int>);
@@ -541,10 +551,30 @@ static_assert(GivesValue<Held<std::string>&> && !GivesValue<Held<std::string>> &
 static_assert(!GivesValue<Held<ByValue<std::string>>> && !GivesValue<Held<std::atomic<int>>>);
 static_assert(!std::is_constructible_v<Held<std::string>, std::string>);
 
+// ---- arrays whose size is not known ----
+
+extern char const version[];
+char const version[] = "1.2\0 and no further";
+extern char8_t const utf8_version[];
+char8_t const utf8_version[] = u8"1.3";
+extern wchar_t const wide_version[];
+wchar_t const wide_version[] = L"1.4";
+
+TEST(ValueOf, ReadsTextOfUnknownSizeToItsEnd) {
+  EXPECT_EQ(printed(version), text("1.2"));
+  EXPECT_EQ(printed(utf8_version), text("1.3"));
+  EXPECT_EQ(printed(wide_version), text("1.4"));
+}
+
 template <class T>
 constexpr bool recordable = tracing::internal::Recordable<T>;
 struct Nothing {};
-static_assert(!recordable<Nothing>);
+struct Incomplete;
+static_assert(!recordable<Nothing> && !recordable<Incomplete> && recordable<Incomplete*>);
+static_assert(!recordable<int[]> && recordable<int[2]> && !recordable<Nothing[2]> && recordable<int(int)>);
+static_assert(recordable<int volatile> && recordable<std::atomic<int> volatile> && !recordable<Described volatile> &&
+              !recordable<int volatile[2]>);
+static_assert(!recordable<tracing::internal::Wrapped<Nothing const&, tracing::internal::PrintAs::debug>>);
 static_assert(recordable<std::vector<int>> && recordable<Described> && recordable<Plain> &&
               recordable<std::exception_ptr>);
 

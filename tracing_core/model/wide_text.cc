@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 constexpr char32_t kReplacement = 0xfffd;
@@ -37,4 +37,4 @@ void append_utf8(TextBuffer& out, std::u16string_view text) noexcept { append_al
 void append_utf8(TextBuffer& out, std::u32string_view text) noexcept { append_all(out, text); }
 void append_utf8(TextBuffer& out, std::wstring_view text) noexcept { append_all(out, text); }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -4,7 +4,7 @@
 #include <functional>
 #include <new>
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 DurationSketch::~DurationSketch() {
   for (auto& group : groups_) delete[] group.load(std::memory_order_relaxed);
@@ -70,4 +70,4 @@ std::uint64_t DurationSketch::quantile(double q) const noexcept {
   return last;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

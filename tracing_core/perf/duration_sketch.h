@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 {
 
 /// Counts durations in buckets, 32 for each power of two (the layout of HdrHistogram); durations below 32 ns are exact.
 /// The relative error of a quantile is at most kRelativeError. Memory: half a KiB, and 256 bytes for each power of two
@@ -20,12 +22,13 @@ class DurationSketch {
   DurationSketch& operator=(DurationSketch const&) = delete;
   ~DurationSketch();
 
-  /// Counts one duration, unless there is no memory for its bucket.
+  /// Counts one duration, unless memory runs out for its bucket.
   void add(std::uint64_t ns) noexcept {
     std::size_t const power = power_of(ns);
     Bucket* const group = groups_[power].load(std::memory_order_relaxed);
     Bucket* const buckets = group != nullptr ? group : make(power);
-    if (buckets == nullptr) [[unlikely]] return;
+    if (buckets == nullptr) [[unlikely]]
+      return;
     Bucket& bucket = buckets[place_of(ns, power)];
     bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -35,8 +38,8 @@ class DurationSketch {
   void subtract(DurationSketch const& earlier) noexcept;
 
   std::uint64_t count() const noexcept;
-  /// The shortest duration that at least the fraction `q` (0 to 1) of all durations does not exceed; zero if there are
-  /// none.
+  /// Returns the shortest duration that at least the fraction `q` (0 to 1) of all durations does not exceed, or zero if
+  /// nothing was counted.
   std::uint64_t quantile(double q) const noexcept;
 
  private:
@@ -45,7 +48,8 @@ class DurationSketch {
   static constexpr std::size_t kPlaces = std::size_t{1} << kBits;
   static constexpr std::size_t kPowers = 64 - kBits + 1;
 
-  // Group 0 holds values below kPlaces, each in its own bucket; group p, from 1, values of kBits + p bits.
+  // Group 0 holds the values below kPlaces, each in its own bucket. Group p, from 1, holds the values of kBits + p
+  // bits.
   static std::size_t power_of(std::uint64_t ns) noexcept {
     return 64 - kBits - static_cast<std::size_t>(__builtin_clzll(ns | (kPlaces - 1)));
   }
@@ -60,4 +64,4 @@ class DurationSketch {
   std::array<std::atomic<Bucket*>, kPowers> groups_{};
 };
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

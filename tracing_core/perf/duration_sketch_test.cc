@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 std::uint64_t exact_quantile(std::vector<std::uint64_t> const& sorted, double q) {
   double const rank = std::ceil(q * static_cast<double>(sorted.size()));
@@ -97,5 +96,4 @@ TEST(DurationSketch, IsZeroIfEmpty) {
   EXPECT_EQ(sketch.quantile(0.5), 0u);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

@@ -4,7 +4,7 @@
 
 #include "tracing_core/dispatch/dispatch.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 void finish_perf(Span span, std::chrono::nanoseconds duration, std::optional<std::chrono::nanoseconds> self) noexcept {
   auto const [subscriber, id] = span.open();
@@ -18,4 +18,4 @@ void finish_perf(Span span, std::chrono::nanoseconds duration, std::optional<std
   subscriber->close_timed_scope(id, {count(duration), count(self.value_or(duration)), Timing::kNoThreshold});
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -9,8 +9,7 @@
 
 #include "tracing_core/perf/perf_test_support.h"
 
-namespace tracing::perf_test {
-namespace {
+namespace tracing::perf_test { namespace {
 
 using namespace std::chrono_literals;
 
@@ -22,9 +21,10 @@ TEST(FinishPerf, ReportsTheGivenDurationInTheSpan) {
     work = TRACE_MAKE_PERF("gpu_work", kv("grid_size", 4), target("gpu"));
   }
   finish_perf(std::move(work), 1234us);
-  EXPECT_EQ(collected.take(),
-            "DEBUG launch{stream=7}:perf{name=\"gpu_work\" grid_size=4}: gpu: performance_span_complete duration_us=1234 "
-            "duration_ms=1.234\n");
+  EXPECT_EQ(
+      collected.take(),
+      "DEBUG launch{stream=7}:perf{name=\"gpu_work\" grid_size=4}: gpu: performance_span_complete duration_us=1234 "
+      "duration_ms=1.234\n");
   PerfSummary const summary = collected.summary();
   ASSERT_NE(summary.find("gpu_work"), nullptr);
   EXPECT_EQ(summary.find("gpu_work")->total_ns, 1'234'000u);
@@ -35,7 +35,8 @@ TEST(FinishPerf, MayEndASpanOfAnotherThread) {
   Collected collected;
   Span work = TRACE_MAKE_PERF("work", target("t"));
   std::thread([&] { finish_perf(std::move(work), 3us); }).join();
-  EXPECT_EQ(collected.take(), "DEBUG perf{name=\"work\"}: t: performance_span_complete duration_us=3 duration_ms=0.003\n");
+  EXPECT_EQ(collected.take(),
+            "DEBUG perf{name=\"work\"}: t: performance_span_complete duration_us=3 duration_ms=0.003\n");
 }
 
 TEST(FinishPerf, LeavesASpanThatThisThreadIsIn) {
@@ -109,5 +110,4 @@ TEST(PerfEnabled, DependsOnTheLevelAndTheTargetAlone) {
   EXPECT_EQ(levels(), "debug trace ");
 }
 
-}  // namespace
-}  // namespace tracing::perf_test
+}}  // namespace tracing::perf_test

@@ -5,7 +5,7 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/filter/forwarding_filter.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 class PerfFilter final : public BasicForwardingFilter<std::unique_ptr<EnvFilter>> {
@@ -59,4 +59,4 @@ std::unique_ptr<Filter> with_perf_spans(std::unique_ptr<Filter> ordinary) {
   return std::make_unique<WithPerfSpans>(std::move(ordinary));
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// The JSON objects that the perf layer writes, one per line.
+// Formats the JSON objects that the perf layer writes, one per line.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// `{"timestamp":"...","level":"DEBUG","fields":{"event":"<event>"`: two braces are left open.
+// Appends `{"timestamp":"...","level":"DEBUG","fields":{"event":"<event>"`. Leaves two braces open.
 void begin_perf_object(TextBuffer& out, Instant time, Level level, std::string_view event) noexcept;
 
-// The duration of a span, with its name and fields. A field with the name of one of ours is prefixed with `fields.`.
+// Appends the duration of a span, with its name and fields. A field whose name is already used in the object gets the
+// prefix `fields.`.
 void append_perf_span(TextBuffer& out, SpanRef span, std::uint64_t duration_ns, Instant time) noexcept;
 
-// A perf event: its message is the value of "event".
+// Appends a perf event, whose message is the value of "event".
 void append_perf_event(TextBuffer& out, Event const& event, Instant time) noexcept;
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

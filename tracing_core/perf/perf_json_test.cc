@@ -14,8 +14,7 @@
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/perf/perf_test_support.h"
 
-namespace tracing::perf_test {
-namespace {
+namespace tracing::perf_test { namespace {
 
 TEST(PerfJson, IsTheLineInTheDocumentation) {
   std::string json;
@@ -65,5 +64,4 @@ TEST(PerfJson, IsNotWrittenByAForkedChild) {
   EXPECT_NE(file.text(), before);
 }
 
-}  // namespace
-}  // namespace tracing::perf_test
+}}  // namespace tracing::perf_test

@@ -4,21 +4,21 @@
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/export/line_buffer.h"
-#include "tracing_core/export/short_event.h"
+#include "tracing_core/export/print/line_buffer.h"
+#include "tracing_core/export/print/short_event.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/perf/perf_json.h"
 #include "tracing_core/perf/perf_statistics.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::PerfCell;
 using internal::PerfTable;
 
-// The metadata of JSON lines, for the writer.
+// The metadata that the writer gets with JSON lines.
 constexpr char kLineText[] = "perftracing::perf";
 constexpr Metadata kLine([] {
   internal::MetadataParts parts;
@@ -42,9 +42,11 @@ class Collector final : public Layer {
 
   void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
     Metadata const& metadata = span.metadata();
-    if (!metadata.is_perf() || metadata.parts().owned) [[unlikely]] return;
+    if (!metadata.is_perf() || metadata.parts().owned) [[unlikely]]
+      return;
     PerfCell* const cell = table_->cell(metadata, context.track());
-    if (cell == nullptr) [[unlikely]] return;
+    if (cell == nullptr) [[unlikely]]
+      return;
     cell->add(timing);
     if (!reports_) return;
     std::uint64_t const threshold = timing.threshold_ns != Timing::kNoThreshold ? timing.threshold_ns : threshold_ns_;
@@ -69,7 +71,8 @@ class Collector final : public Layer {
     std::uint64_t const us = duration_ns / 1000;
     Value const values[] = {Value::of_u64(us), Value::of_f64(static_cast<double>(us) / 1000)};
     context.registry().event(Event{FieldValues(*cell.completion, values), {}, span.layers() & ~span.mask(), {}});
-    if (json_ == nullptr) [[likely]] return;
+    if (json_ == nullptr) [[likely]]
+      return;
     write_line([&](TextBuffer& line) {
       internal::append_perf_span(line, span, duration_ns, context.time());
       if (append_members_) append_members_(line, span, context.track());
@@ -100,11 +103,11 @@ class Collector final : public Layer {
 
 }  // namespace
 
-PerfLayer internal::perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table,
-                               std::vector<ParseError>* errors, AppendPerfMembers append_members) {
+PerfLayer internal::perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors,
+                               AppendPerfMembers append_members) {
   EnvFilter selection = EnvFilter::parse_lossy(options.directives, {}, errors);
   auto const role = options.report ? PerfRole::registry : PerfRole::layer;
-  bool const events = options.report || options.json != nullptr;  // only spans are summed up
+  bool const events = options.report || options.json != nullptr;  // sums have no use for events
   PerfLayer made;
   made.layer = std::make_unique<Collector>(std::move(options), table, std::move(append_members));
   made.filter = perf_filter(std::move(selection), role, events);
@@ -116,4 +119,4 @@ PerfLayer perf_layer(PerfOptions options, std::vector<ParseError>* errors) {
   return internal::perf_layer(std::move(options), std::make_shared<PerfTable>(), errors);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

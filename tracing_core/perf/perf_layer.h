@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,36 +13,23 @@
 #include "tracing_core/filter/parse_error.h"
 #include "tracing_core/perf/perf_summary.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 struct PerfOptions {
-  /// Selects perf spans; by default all but those of level trace. The grammar is that of EnvFilter:
+  /// Selects perf spans; by default all perf spans up to level debug. EnvFilter has the grammar:
   /// `gpu=debug,[launch{stream=7}]=trace`.
   std::string directives = "debug";
   /// If true, all layers of the registry see perf spans, and an event reports the duration of each. If false, perf
   /// spans are only summed up, which costs half as much.
   bool report = true;
-  /// Shorter spans do not report their duration, unless they have a threshold of their own, nor does `json` get events
-  /// of recorders with a shorter one. All spans are summed up.
+  /// Spans with a shorter duration do not report it, unless they have a threshold of their own. `json` does not get
+  /// events of recorders with a shorter duration. All spans are summed up.
   std::chrono::nanoseconds threshold{0};
-  /// Receives a JSON object per line for each report and each perf event; null: none.
+  /// Receives a JSON object per line for each report and each perf event. May be null.
   WriterPtr json{};
 };
 
-/// The durations of perf spans so far. Thread-safe; reading takes a lock that other threads take only when they meet a
-/// callsite for the first time.
-class PerfStatistics {
- public:
-  PerfStatistics() = default;
-  PerfStatistics(PerfStatistics const&) = delete;
-  PerfStatistics& operator=(PerfStatistics const&) = delete;
-  virtual ~PerfStatistics() = default;
-
-  /// All spans that ended so far.
-  virtual PerfSummary summary() const = 0;
-};
-
-/// The layer, the filter to attach it with, and the statistics, which may outlive the layer.
+/// A layer, the filter with which to attach it, and the statistics, which may outlive the layer.
 struct PerfLayer {
   std::unique_ptr<Layer> layer;
   std::unique_ptr<Filter> filter;
@@ -55,7 +43,20 @@ struct PerfLayer {
 ///         tracing::RegistryBuilder().with(print_layer()).with(std::move(layer), std::move(filter)).build());
 ///
 /// Only `directives` selects perf spans: the filters of other layers are not asked about them. Invalid directives are
-/// skipped and added to `errors`, or written to standard error if that is null.
+/// skipped and added to `errors`, or written to standard error if `errors` is null.
 PerfLayer perf_layer(PerfOptions options = {}, std::vector<ParseError>* errors = nullptr);
 
-}  // namespace tracing::inline v1
+namespace internal {
+
+class PerfTable;
+
+// Appends members to the JSON object of a span that ended, or of an event inside it, on a track.
+using AppendPerfMembers = std::function<void(TextBuffer& line, SpanRef span, Track const& track)>;
+
+// As the public perf_layer(), with sums that several layers may share.
+PerfLayer perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors,
+                     AppendPerfMembers append_members = {});
+
+}  // namespace internal
+
+}}  // namespace tracing::v1

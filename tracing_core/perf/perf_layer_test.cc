@@ -16,11 +16,11 @@
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/perf/perf_test_support.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/record/ring/record_layer.h"
 
-namespace tracing::perf_test {
-namespace {
+namespace tracing::perf_test { namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -113,7 +113,7 @@ TEST(PerfThreshold, HidesShorterSpansAndSumsUpAll) {
   EXPECT_EQ(collected.summary().find("cpu_ldg")->count, 2u);
 }
 
-TEST(PerfThreshold, OfTheSpanReplacesTheOption) {
+TEST(PerfThreshold, YieldsToTheThresholdOfTheSpan) {
   Collected collected({.threshold = 1h});
   { TRACE_PERF("always", threshold(0us), target("t")); }
   { TRACE_PERF("never", target("t")); }
@@ -124,7 +124,7 @@ TEST(PerfThreshold, OfTheSpanReplacesTheOption) {
   EXPECT_EQ(without.take(), "");
 }
 
-// These do not fit into 64 bits of nanoseconds.
+// The maxima of these durations do not fit into 64 bits of nanoseconds.
 TEST(PerfThreshold, MayBeTheMaximumOfADuration) {
   Collected collected;
   { TRACE_PERF("seconds", threshold(std::chrono::seconds::max()), target("t")); }
@@ -191,12 +191,15 @@ TEST(PerfSpan, IsKnownToOtherLayersByItsRealName) {
 TEST(PerfSummaryMode, IsSeenByNoOtherLayer) {
   Collected collected({.report = false});
   lib::Machine::run();
-  { TRACE_PERF("outer"); TRACE_INFO("inside", target("t")); }
+  {
+    TRACE_PERF("outer");
+    TRACE_INFO("inside", target("t"));
+  }
   EXPECT_EQ(collected.take(), " INFO t: inside\n");
   EXPECT_EQ(collected.summary().find("cpu_ldg")->count, 2u);
 }
 
-// So that their arguments, such as counts of a kernel's instructions, are not computed.
+// No perf events: so their arguments, such as counts of a kernel's instructions, are not computed.
 TEST(PerfSummaryMode, MakesNoPerfEvents) {
   int evaluated = 0;
   {
@@ -227,9 +230,9 @@ TEST(PerfSpan, PrintsTheSameLiveAndFromARecording) {
                             .with(std::move(layer), std::move(filter))
                             .build();
   with_default(registry, lib::Machine::run);
-  auto const recording = internal::Recording::read_region(store->region());
-  internal::replay(*recording, *RegistryBuilder().with(print(replayed), with_perf_spans(nullptr)).build(),
-                   [](internal::RecordEntry const&) { return true; });
+  auto const recording = internal::read_region(store->region());
+  recording::replay(*recording, *RegistryBuilder().with(print(replayed), with_perf_spans(nullptr)).build(),
+                    [](recording::Entry const&) { return true; });
   EXPECT_EQ(replayed, live);
   EXPECT_THAT(live, HasSubstr("perf{name=\"cpu_ldg\" bytes=4}"));
 }
@@ -257,5 +260,4 @@ TEST(PerfSpan, OutlivesItsRegistryAndKeepsItsStatistics) {
   EXPECT_EQ(kept->summary().find("open")->count, 1u);
 }
 
-}  // namespace
-}  // namespace tracing::perf_test
+}}  // namespace tracing::perf_test

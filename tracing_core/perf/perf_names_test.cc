@@ -10,8 +10,7 @@
 #include "tests/support/prometheus_text.h"
 #include "tracing_core/perf/perf_test_support.h"
 
-namespace tracing::perf_test {
-namespace {
+namespace tracing::perf_test { namespace {
 
 using tracing_test::PrometheusText;
 using Labels = PrometheusText::Labels;
@@ -115,5 +114,4 @@ TEST(PerfNames, GiveOneJsonObjectPerLine) {
   EXPECT_EQ(lines.peek(), std::istringstream::traits_type::eof());
 }
 
-}  // namespace
-}  // namespace tracing::perf_test
+}}  // namespace tracing::perf_test

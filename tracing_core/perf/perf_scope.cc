@@ -5,7 +5,7 @@
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/span_clock.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 void PerfScope::start(OpenSpan span, std::uint64_t threshold_ns) noexcept {
   if (!span.id) return;
@@ -24,4 +24,4 @@ void PerfScope::close() noexcept {
   subscriber_->close_timed_scope(id_, {duration, duration > children ? duration - children : 0, threshold_ns_});
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

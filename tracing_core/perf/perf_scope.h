@@ -5,7 +5,7 @@
 
 #include "tracing_core/emit/macros.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 // The variable that TRACE_PERF declares: a span that measures its block. While the span is off it costs as much as the
 // scope of an ordinary span.
@@ -19,9 +19,10 @@ class PerfScope {
   PerfScope(PerfScope const&) = delete;
   PerfScope& operator=(PerfScope const&) = delete;
   constexpr ~PerfScope() {
-    if (id_) [[unlikely]] close();
+    if (id_) [[unlikely]]
+      close();
   }
-  /// Nanoseconds since the span began; zero while it is off.
+  /// Returns the nanoseconds since the span began; zero while it is off.
   std::uint64_t elapsed_ns() const noexcept { return id_ ? measure() : 0; }
 
   // For the macros.
@@ -57,7 +58,7 @@ template <class... A>
   open_bare<PerfScope, decltype(bare(args))...>(scope, callsite, mask, bare(args)...);
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal
 
 // Like TRACING_INTERNAL_SCOPE_ for ordinary spans. `variable` names the PerfScope.
 #define TRACING_INTERNAL_PERF_(skipped, name, text, ...) \
@@ -71,11 +72,11 @@ template <class... A>
 #define TRACING_INTERNAL_PERF_AS_N_(n, variable, skipped, name, text, ...) \
   TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, __VA_ARGS__)
 #if defined(TRACING_DISABLED)
-#define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                                               \
-  TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n,                                                            \
-                           ::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                  \
-  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);                        \
-  [[maybe_unused]] constexpr ::tracing::internal::NoPerfScope variable;                                                \
+#define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                              \
+  TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n,                                           \
+                           ::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__)); \
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);       \
+  [[maybe_unused]] constexpr ::tracing::internal::NoPerfScope variable;                               \
   if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
 #define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                                              \
@@ -90,7 +91,7 @@ template <class... A>
   ::tracing::internal::PerfScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> variable;   \
   if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                         \
     if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                           \
-      ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
+  ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
 #endif
 
 #define TRACING_INTERNAL_PERF_EVENT_(level, text, ...) \
@@ -100,47 +101,42 @@ template <class... A>
 
 #define TRACING_INTERNAL_PERF_ENABLED_OF_KIND_(kind, text, ...) \
   TRACING_INTERNAL_PERF_ENABLED_N_(__COUNTER__, kind, text, __VA_ARGS__)
-#define TRACING_INTERNAL_PERF_ENABLED_N_(n, kind, text, ...) TRACING_INTERNAL_PERF_ENABLED_NN_(n, kind, text, __VA_ARGS__)
-#define TRACING_INTERNAL_PERF_ENABLED_NN_(n, kind, text, ...)                                                          \
-  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&                                            \
-   ::tracing::internal::mask_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(                                                     \
-       n, ::tracing::internal::kind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                                           \
+#define TRACING_INTERNAL_PERF_ENABLED_N_(n, kind, text, ...) \
+  TRACING_INTERNAL_PERF_ENABLED_NN_(n, kind, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_ENABLED_NN_(n, kind, text, ...)                                                         \
+  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&                                           \
+   ::tracing::internal::mask_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(                                                    \
+       n, ::tracing::internal::kind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                                          \
        decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != \
        0)
 
-/// A span of level debug from here to the end of the scope that reports its duration: TRACING_PERF("cpu_ldg", bytes).
-/// It takes the arguments of TRACING_SPAN without the level, and `tracing::threshold(500us)`: shorter spans are not
-/// reported.
+/// Opens a span of level debug from here to the end of the scope, which reports its duration: TRACING_PERF("cpu_ldg",
+/// bytes). Takes the arguments of TRACING_SPAN without the level, and `tracing::threshold(500us)`: shorter spans are
+/// not reported.
 #define TRACING_PERF(...)                                                                                           \
   TRACING_INTERNAL_PERF_(1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_debug, \
                          __VA_ARGS__)
-/// The same with a level, a bare word: TRACING_PERF_AT(info, "cpu_execute_program", blocks).
+/// TRACING_PERF with a level, a bare word: TRACING_PERF_AT(info, "cpu_execute_program", blocks).
 #define TRACING_PERF_AT(...)                                                                                        \
   TRACING_INTERNAL_PERF_(2, TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
                          #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// TRACING_PERF with a variable for the duration so far: TRACING_PERF_AS(load, "load"); load.elapsed_ns().
-#define TRACING_PERF_AS(variable, ...)                                                                            \
-  TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__,                   \
+#define TRACING_PERF_AS(variable, ...)                                                         \
+  TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, \
                             ::tracing::internal::level_debug, __VA_ARGS__)
-/// Makes a Span handle of a perf span, for what is no block of one thread; finish_perf() reports its duration. Takes the
-/// arguments of TRACING_PERF but for the threshold: auto span = TRACING_MAKE_PERF("gpu_execute_program", grid_size).
-#define TRACING_MAKE_PERF(...)                                                                       \
-  TRACING_INTERNAL_HANDLE_N_(__COUNTER__, kPerfHandleKind, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                             #__VA_ARGS__, ::tracing::internal::level_debug, __VA_ARGS__)
-/// Whether a perf span of this level would be measured here now: TRACING_PERF_ENABLED(trace). For what prepares or
-/// multiplies perf spans; may take a tracing::target().
-#define TRACING_PERF_ENABLED(...) \
+/// Makes a perf span and returns a Span handle to it, to measure something other than a block of one thread.
+/// finish_perf() reports the duration. Takes the arguments of TRACING_PERF except the threshold: auto span =
+/// TRACING_MAKE_PERF("gpu_execute_program", grid_size).
+#define TRACING_MAKE_PERF(...)                                                                                      \
+  TRACING_INTERNAL_HANDLE_N_(__COUNTER__, kPerfHandleKind, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, \
+                             ::tracing::internal::level_debug, __VA_ARGS__)
+/// True if a perf span of this level would be measured here now: TRACING_PERF_ENABLED(trace). For code that prepares or
+/// multiplies perf spans. May take a tracing::target().
+#define TRACING_PERF_ENABLED(...)                                     \
   TRACING_INTERNAL_PERF_ENABLED_OF_KIND_(kPerfSpanKind, #__VA_ARGS__, \
                                          ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
-/// An event of level debug that is on if perf spans are: TRACING_PERF_EVENT("cache", hits, misses).
+/// Emits an event of level debug that is on if perf spans are on: TRACING_PERF_EVENT("cache", hits, misses).
 #define TRACING_PERF_EVENT(...) \
   TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
 
-#if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_PERF TRACING_PERF
-#define TRACE_PERF_AT TRACING_PERF_AT
-#define TRACE_PERF_AS TRACING_PERF_AS
-#define TRACE_PERF_EVENT TRACING_PERF_EVENT
-#define TRACE_PERF_ENABLED TRACING_PERF_ENABLED
-#define TRACE_MAKE_PERF TRACING_MAKE_PERF
-#endif
+#include "tracing_core/internal/short_macros.inc"

@@ -14,8 +14,7 @@
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/perf/perf_test_support.h"
 
-namespace tracing::perf_test {
-namespace {
+namespace tracing::perf_test { namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
@@ -79,9 +78,10 @@ TEST(PerfSpan, IsContextOfOrdinaryEvents) {
     TRACE_PERF("cpu_sts", kv("bytes", 8), target("machine"));
     TRACE_INFO("inside", target("machine"));
   }
-  EXPECT_EQ(collected.take_without_durations(),
-            " INFO perf{name=\"cpu_sts\" bytes=8}: machine: inside\n"
-            "DEBUG perf{name=\"cpu_sts\" bytes=8}: machine: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
+  EXPECT_EQ(
+      collected.take_without_durations(),
+      " INFO perf{name=\"cpu_sts\" bytes=8}: machine: inside\n"
+      "DEBUG perf{name=\"cpu_sts\" bytes=8}: machine: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
 }
 
 TEST(PerfSpan, PrintsAsApprovedInEachFormat) {
@@ -114,20 +114,22 @@ TEST(PerfSpan, MillisecondsHaveOneToThreeDecimals) {
             "duration_us=86400000000 duration_ms=86400000.0\n");
 }
 
-// These do not fit the fast path for short names and integers.
+// These spans do not fit the fast path for short names and integers.
 TEST(PerfSpan, PrintsRareFieldsLikeCommonOnes) {
   Collected collected;
   { TRACE_PERF("a", kv("half", -0.5), kv("less", -7), kv("most", ~std::uint64_t{0}), target("t")); }
   { TRACE_PERF("b", kv("yes", true), kv("r#type", 1), target("t")); }
   { TRACE_PERF("c", kv("a_name_that_is_longer_than_most_are", 1), kv("text", "of\nlines"), target("t")); }
   { TRACE_PERF("q\"d", kv("n", 1), target("t")); }
-  EXPECT_EQ(collected.take_without_durations(),
-            "DEBUG perf{name=\"a\" half=-0.5 less=-7 most=18446744073709551615}: t: performance_span_complete duration_us=<us> "
-            "duration_ms=<ms>\n"
-            "DEBUG perf{name=\"b\" yes=true type=1}: t: performance_span_complete duration_us=<us> duration_ms=<ms>\n"
-            "DEBUG perf{name=\"c\" a_name_that_is_longer_than_most_are=1 text=\"of\\nlines\"}: t: performance_span_complete "
-            "duration_us=<us> duration_ms=<ms>\n"
-            "DEBUG perf{name=\"q\\\"d\" n=1}: t: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
+  EXPECT_EQ(
+      collected.take_without_durations(),
+      "DEBUG perf{name=\"a\" half=-0.5 less=-7 most=18446744073709551615}: t: performance_span_complete "
+      "duration_us=<us> "
+      "duration_ms=<ms>\n"
+      "DEBUG perf{name=\"b\" yes=true type=1}: t: performance_span_complete duration_us=<us> duration_ms=<ms>\n"
+      "DEBUG perf{name=\"c\" a_name_that_is_longer_than_most_are=1 text=\"of\\nlines\"}: t: performance_span_complete "
+      "duration_us=<us> duration_ms=<ms>\n"
+      "DEBUG perf{name=\"q\\\"d\" n=1}: t: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
 
   load(~std::uint64_t{0});
   EXPECT_THAT(collected.take(), HasSubstr(" duration_us=18446744073709551 duration_ms=18446744073709.55\n"));
@@ -169,8 +171,8 @@ TEST(PerfSpan, MeasuresWithTheClock) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
   PerfSummary const summary = collected.summary();
   EXPECT_GE(summary.find("sleep")->total_ns, 29'900'000u);
-  EXPECT_LE(summary.find("sleep")->total_ns, static_cast<std::uint64_t>(took) + 100'000);
+  EXPECT_LE(summary.find("sleep")->total_ns, static_cast<std::uint64_t>(took) + static_cast<std::uint64_t>(took) / 50)
+      << "the rates of both clocks differ by less";
 }
 
-}  // namespace
-}  // namespace tracing::perf_test
+}}  // namespace tracing::perf_test

@@ -9,7 +9,7 @@
 #include "tracing_core/format/perf_line.h"
 #include "tracing_core/internal/fork.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 constinit UnseenMutex perf_mutex;
 
@@ -18,7 +18,7 @@ namespace {
 void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { perf_mutex.lock(); }
 void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { perf_mutex.unlock(); }
 
-// The metadata and everything that it points to. Never freed.
+// Metadata and everything that it points to. Never freed.
 struct Completion {
   std::string text;
   FieldEntry fields[3];
@@ -56,9 +56,10 @@ struct Completion {
   }
 };
 
-// The metadata of the event that reports the duration of a span with this callsite: message, duration_us, duration_ms;
-// level, target and source location are the span's. Made once for each callsite and never freed, since records refer to
-// it. REQUIRES: the callsite is never destroyed. Throws if memory runs out.
+// Makes the metadata of the event that reports the duration of a span with this callsite. The fields are message,
+// duration_us and duration_ms; level, target and source location are the span's. Called once for each callsite; the
+// metadata is never freed, since records refer to it. REQUIRES: the callsite is never destroyed. Throws if memory runs
+// out.
 Metadata const& completion_of(Metadata const& span) TRACING_REQUIRES(perf_mutex) {
   static auto& all = *new std::unordered_map<Metadata const*, Completion const*>;
   Completion const*& made = all[&span];
@@ -118,4 +119,4 @@ PerfSummary PerfTable::summary() const {
   return summary;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -4,26 +4,24 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <unordered_map>
 
 #include "tracing_core/collect/per_track.h"
+#include "tracing_core/dispatch/subscriber.h"
 #include "tracing_core/internal/mutex.h"
-#include "tracing_core/perf/perf_layer.h"
+#include "tracing_core/perf/duration_sketch.h"
+#include "tracing_core/perf/perf_summary.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// One lock for all tables: taken to read them, and when a track meets a table or a callsite for the first time.
+// The lock of all tables. Taken to read a table, and when a track meets a table or a callsite for the first time.
 extern constinit UnseenMutex perf_mutex;
 
-// Sorts the rows by self time and sets their shares.
-void sort_and_set_shares(PerfSummary& summary);
-
-// The sums of one callsite on one track. Only its thread writes, without read-modify-write; others may read.
+// The sums of one callsite on one track. Only the track's thread writes, without read-modify-write; other threads may
+// read.
 struct PerfCell {
   Metadata const* metadata = nullptr;
-  Metadata const* completion = nullptr;  // of the event that is emitted when such a span ends
+  Metadata const* completion = nullptr;  // metadata of the event that such a span emits when it ends
   std::atomic<std::uint64_t> count{0};
   std::atomic<std::uint64_t> total_ns{0};
   std::atomic<std::uint64_t> self_ns{0};
@@ -63,11 +61,13 @@ class PerfTable final : public PerfStatistics {
 
   PerfSummary summary() const override;
 
-  // The cell of the track, which must be the calling thread's own; null if memory ran out.
+  // Returns the cell of a callsite on a track, or null if memory ran out. REQUIRES: `track` is the calling thread's
+  // own.
   PerfCell* cell(Metadata const& metadata, Track const& track) noexcept {
     if (PerfTrack* const own = tracks_.own(track)) [[likely]] {
       PerfCell* const recent = own->recent_of(metadata);
-      if (recent != nullptr && recent->metadata == &metadata) [[likely]] return recent;
+      if (recent != nullptr && recent->metadata == &metadata) [[likely]]
+        return recent;
     }
     return find_or_add_cell(metadata, track);
   }
@@ -78,11 +78,4 @@ class PerfTable final : public PerfStatistics {
   PerTrack<PerfTrack> tracks_;  // objects are added while perf_mutex is held
 };
 
-// Appends members to the JSON object of a span that ended, or of an event inside it, on a track.
-using AppendPerfMembers = std::function<void(TextBuffer& line, SpanRef span, Track const& track)>;
-
-// As perf_layer(), with sums that several layers may share.
-PerfLayer perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors,
-                     AppendPerfMembers append_members = {});
-
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

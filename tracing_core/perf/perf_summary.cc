@@ -6,17 +6,13 @@
 
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/format/json_value.h"
+#include "tracing_core/internal/utf8.h"
 #include "tracing_core/perf/perf_json.h"
-#include "tracing_core/perf/perf_statistics.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-std::size_t count_characters(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-// A name without characters that would move the terminal's cursor.
+// Returns a name without characters that would move the terminal's cursor.
 std::string shown_name(std::string_view name) {
   InlineTextBuffer<128> safe;
   append_sanitized(safe, name);
@@ -33,7 +29,7 @@ std::string duration_text(std::uint64_t ns) {
 
 // ---- Prometheus ----
 
-// Nanoseconds as seconds: `0.000083`, `2.5`, `0`.
+// Appends nanoseconds as seconds: `0.000083`, `2.5`, `0`.
 std::string seconds(std::uint64_t ns) {
   std::string text = fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
   text.erase(text.find_last_not_of('0') + 1);
@@ -41,7 +37,7 @@ std::string seconds(std::uint64_t ns) {
   return text;
 }
 
-// `name="cpu_ldg"`, with backslashes, quotes and line ends escaped.
+// Appends `name="cpu_ldg"`, with backslashes, quotes and line ends escaped.
 std::string label(std::string_view name) {
   std::string text = "name=\"";
   for (char const c : name) {
@@ -121,7 +117,7 @@ void append_perf_table(TextBuffer& out, PerfSummary const& summary) {
   std::size_t width = 4;
   for (PerfRow const& row : summary.rows) {
     names.push_back(shown_name(row.name));
-    width = std::max(width, count_characters(names.back()));
+    width = std::max(width, internal::count_characters(names.back()));
   }
   out.append("name");
   out.append(width - 4, ' ');
@@ -131,7 +127,7 @@ void append_perf_table(TextBuffer& out, PerfSummary const& summary) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     PerfRow const& row = summary.rows[i];
     out.append(names[i]);
-    out.append(width - count_characters(names[i]), ' ');
+    out.append(width - internal::count_characters(names[i]), ' ');
     out.append(fmt::format(" {:>9}", row.count));
     for (std::uint64_t const ns : {row.total_ns, row.self_ns, row.min_ns, row.quantile_ns(0.5), row.quantile_ns(0.95),
                                    row.quantile_ns(0.99), row.max_ns})
@@ -189,4 +185,4 @@ void append_perf_json(TextBuffer& out, PerfSummary const& summary, Instant time)
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

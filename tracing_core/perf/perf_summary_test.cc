@@ -13,8 +13,7 @@
 #include "tests/approval.h"
 #include "tracing_core/perf/perf_test_support.h"
 
-namespace tracing::perf_test {
-namespace {
+namespace tracing::perf_test { namespace {
 
 using namespace std::chrono_literals;
 using ::testing::IsEmpty;
@@ -141,5 +140,4 @@ TEST(PerfSummary, IsValidPrometheusText) {
   EXPECT_EQ(text.view().back(), '\n');
 }
 
-}  // namespace
-}  // namespace tracing::perf_test
+}}  // namespace tracing::perf_test

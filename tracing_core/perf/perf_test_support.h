@@ -1,4 +1,4 @@
-// Perf spans for tests: of a library, and with durations that the test chooses.
+// Perf spans for tests: spans of a library, and spans whose durations the test chooses.
 #pragma once
 
 #include <array>
@@ -127,9 +127,7 @@ inline auto& load_span() {
   return span;
 }
 
-inline void load(std::uint64_t ns) {
-  load_span().close(load_span().open({Value::of_i64(4)}), ns, ns);
-}
+inline void load(std::uint64_t ns) { load_span().close(load_span().open({Value::of_i64(4)}), ns, ns); }
 inline void run_program() {
   OpenSpan const span = program_span().open({Value::of_i64(3), Value::of_i64(1), Value::of_i64(1)});
   load(3'210);

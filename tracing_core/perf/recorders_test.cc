@@ -30,8 +30,7 @@ void record_all() {
 
 }  // namespace gpu
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using namespace std::chrono_literals;
 
@@ -98,5 +97,4 @@ TEST(Timed, PassesOnReferencesAndExceptions) {
   EXPECT_THROW(static_cast<void>(timed([]() -> int { throw 1; })), int);
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

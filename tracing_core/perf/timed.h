@@ -5,7 +5,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 {
 
 /// The result of timed(), for `auto [result, duration] = ...`.
 template <class T>
@@ -32,4 +34,4 @@ auto timed(F&& f) {
   }
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

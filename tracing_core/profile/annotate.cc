@@ -8,12 +8,12 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constexpr std::size_t kMaxKept = 4096;
 
-// The callsites of annotations by level, name and fields, so that each is described once.
+// Keeps the callsites of annotations by level, name and fields, so that each is described once.
 struct KnownAnnotations {
   Mutex mutex;
   std::map<std::string, RuntimeCallsite, std::less<>> all TRACING_GUARDED_BY(mutex);
@@ -38,7 +38,7 @@ RuntimeCallsite callsite_of(AnnotationLevel level, std::string_view name, std::s
   std::string key(1, static_cast<char>('0' + static_cast<int>(level)));
   key.append(name);
   for (std::size_t i = 0; i < field_count; ++i) key.append(1, '\0').append(field_names[i]);
-  // Another thread has the lock only for a moment, or forever: the parent's thread, in a forked child.
+  // Never wait for the lock: in a forked child, a thread of the parent may have it forever.
   KnownAnnotations& kept = known();
   if (!kept.mutex.try_lock()) return new_callsite(level, name, field_names, field_count);
   MutexLock const lock(kept.mutex, std::adopt_lock);
@@ -62,4 +62,4 @@ Span make_annotation(AnnotationLevel level, std::string_view name, std::string_v
   }
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -58,7 +58,7 @@ TEST(Annotation, IsInAProfileOfItsLevel) {
   EXPECT_THAT(profiled(run, {.host = false}), IsEmpty());
 }
 
-// Whatever their filters say, which decide about spans and events.
+// The filters of other layers decide about spans and events only.
 TEST(Annotation, IsNotForOtherLayers) {
   class Counting final : public tracing::Layer {
    public:
@@ -81,10 +81,13 @@ TEST(Annotation, IsNotForOtherLayers) {
 TEST(Annotation, MayHaveANameMadeAtRunTime) {
   std::vector<std::string> const names{"a", "b", "a"};
   EXPECT_THAT(profiled([&] {
-                for (std::string const& name : names) tracing::annotate("layer " + name, [] { TRACE_SPAN(info, "x"); }, kv("n", name.size()));
+                for (std::string const& name : names)
+                  tracing::annotate(
+                      "layer " + name, [] { TRACE_SPAN(info, "x"); }, kv("n", name.size()));
                 tracing::annotate("layer a", [] {});
               }),
-              ElementsAre("layer a{n=1}", "layer a > x", "layer b{n=1}", "layer b > x", "layer a{n=1}", "layer a > x", "layer a"));
+              ElementsAre("layer a{n=1}", "layer a > x", "layer b{n=1}", "layer b > x", "layer a{n=1}", "layer a > x",
+                          "layer a"));
 }
 
 TEST(Annotation, MayHaveAnyNumberOfNames) {

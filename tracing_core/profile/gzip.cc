@@ -9,7 +9,7 @@
 #include <zlib.h>
 #endif
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 #ifdef TRACING_HAS_ZLIB
 
@@ -23,9 +23,9 @@ bool Gzip::is_available() noexcept { return true; }
 
 Gzip::Gzip(Out out) : out_(std::move(out)), stream_(std::make_unique<Stream>()) {
   constexpr int kGzipHeader = 16, kWindowBits = 15, kMemoryLevel = 8;
-  constexpr int kLevel = 1;  // the fastest; JSON shrinks to a tenth all the same
-  stream_->is_good =
-      deflateInit2(&stream_->z, kLevel, Z_DEFLATED, kWindowBits + kGzipHeader, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK;
+  constexpr int kLevel = 1;  // the fastest; JSON shrinks to a tenth even so
+  stream_->is_good = deflateInit2(&stream_->z, kLevel, Z_DEFLATED, kWindowBits + kGzipHeader, kMemoryLevel,
+                                  Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
 Gzip::~Gzip() { deflateEnd(&stream_->z); }
@@ -75,4 +75,4 @@ bool write_trace_json_gz(TraceSource source, ChromeTraceOptions const& options, 
   return is_good && gzip.write("}\n") && gzip.finish();
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,15 +1,15 @@
-// Gzip: compresses what is written to a file, such as a Chrome trace.
+// Gzip: compresses the text of a file, such as a Chrome trace.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string_view>
 
-#include "tracing_core/export/chrome_trace.h"
+#include "tracing_core/export/chrome/chrome_trace.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-// Needs zlib, which the library may have been built without. Single-thread.
+// Compresses text. Needs zlib, which the library may have been built without. Single-thread.
 class Gzip {
  public:
   using Out = std::function<void(std::string_view)>;
@@ -21,7 +21,7 @@ class Gzip {
   Gzip& operator=(Gzip const&) = delete;
   ~Gzip();
 
-  // False if memory ran out: what was written is not a whole file.
+  // Both return false if memory ran out; then the output is not a whole file.
   bool write(std::string_view text);
   bool finish();
 
@@ -33,8 +33,8 @@ class Gzip {
   std::unique_ptr<Stream> stream_;
 };
 
-// write_chrome() as the object that a `.trace.json.gz` beside a profile has. False if memory ran out, or if there is no zlib:
-// then there is no whole file.
+// Does what write_chrome() does, as the compressed JSON object of a `.trace.json.gz` beside a profile. Returns false if
+// memory ran out, or without zlib; then the output is not a whole file.
 bool write_trace_json_gz(TraceSource source, ChromeTraceOptions const& options, Gzip::Out out);
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

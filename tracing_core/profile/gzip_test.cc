@@ -9,11 +9,10 @@
 
 #include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/record/reader.h"
+#include "tracing_core/record/recording.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal {
-namespace {
+namespace tracing::internal { namespace {
 
 TEST(TraceJsonGz, IsTheCompressedTrace) {
   if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
@@ -24,7 +23,7 @@ TEST(TraceJsonGz, IsTheCompressedTrace) {
     }
   });
   std::string message;
-  auto const recording = Recording::read_file(path, message);
+  auto const recording = recording::Recording::read_file(path, message);
   ASSERT_NE(recording, nullptr) << message;
   auto const source = [&recording] {
     TraceSource made(*recording);
@@ -43,7 +42,7 @@ TEST(TraceJsonGz, IsTheCompressedTrace) {
   EXPECT_EQ(trace.at("traceEvents").at(0).at("args").at("name"), "a process");
 }
 
-TEST(GzipFile, OfALargeTextIsWhole) {
+TEST(GzipFile, HoldsTheWholeOfALargeText) {
   if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
   tracing_test::TemporaryFolder const folder;
   std::string text, compressed;
@@ -58,5 +57,4 @@ TEST(GzipFile, OfALargeTextIsWhole) {
   EXPECT_EQ(folder.read("a"), text);
 }
 
-}  // namespace
-}  // namespace tracing::internal
+}}  // namespace tracing::internal

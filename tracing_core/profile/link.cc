@@ -10,24 +10,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sstream>
 #include <system_error>
 #include <vector>
 
 #include "tracing_core/export/write_all.h"
+#include "tracing_core/internal/characters.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/profile/link_server.h"
 
 extern char** environ;
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
 using internal::LinkServer;
@@ -39,23 +40,17 @@ bool is_set(char const* variable) noexcept {
   return value != nullptr && *value != '\0';
 }
 
-std::string printable(std::string_view text) {
-  InlineTextBuffer<256> out;
-  append_sanitized_in_line(out, text);
-  return std::string(out.view());
-}
-
-// The file's name without characters that a URL, or a URL in a URL, would have to encode.
+// Returns the file's name, with `_` for characters that a URL, or a URL in a URL, would have to encode.
 std::string name_in_url(std::string const& path) {
   std::string name = std::filesystem::path(path).filename();
   for (char& c : name) {
-    bool const is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    bool const is_plain = internal::is_word_character(c) || c == '.' || c == '-';
     if (!is_plain) c = '_';
   }
   return name;
 }
 
-// 128 bits as hexadecimal digits; empty if the system has none.
+// Returns 128 random bits as hexadecimal digits; empty if the system cannot give them.
 std::string random_text() {
   std::array<unsigned char, 16> bytes;
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
@@ -68,10 +63,12 @@ std::string random_text() {
 
 bool is_remote() noexcept { return is_set("SSH_CONNECTION") || is_set("SSH_TTY"); }
 
-// The ssh command that forwards port 9001 of the user's machine to this one, as far as this one knows its name.
+// Returns the ssh command that forwards port 9001 of the user's machine to this machine, as far as this machine knows
+// its own name.
 std::string ssh_line() {
   std::string client, client_port, server, port;
-  if (is_set("SSH_CONNECTION")) std::istringstream(secure_getenv("SSH_CONNECTION")) >> client >> client_port >> server >> port;
+  if (is_set("SSH_CONNECTION"))
+    std::istringstream(secure_getenv("SSH_CONNECTION")) >> client >> client_port >> server >> port;
   if (server.empty()) {
     char name[256] = "";
     gethostname(name, sizeof(name) - 1);
@@ -82,10 +79,12 @@ std::string ssh_line() {
                      user == nullptr ? "" : std::string(user->pw_name) + "@", server);
 }
 
-// False if there is none. The shell is there for a moment only, so no process of ours waits for the browser.
+// Returns false if it finds no browser. The shell starts the browser in the background and ends, so none of our
+// processes waits for the browser.
 bool open_browser(std::string const& url) {
   if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") && !is_set("BROWSER")) return false;
-  std::string words[] = {"sh", "-c", "command -v xdg-open >/dev/null || exit 1; xdg-open \"$1\" </dev/null >/dev/null 2>&1 &", "sh", url};
+  std::string words[] = {
+      "sh", "-c", "command -v xdg-open >/dev/null || exit 1; xdg-open \"$1\" </dev/null >/dev/null 2>&1 &", "sh", url};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
   pid_t shell = 0;
   if (posix_spawn(&shell, "/bin/sh", nullptr, nullptr, arguments, environ) != 0) return false;
@@ -113,7 +112,8 @@ void on_interrupt(int) {
   errno = before;
 }
 
-// A pipe that wakes up the thread that waits: what the server reports, and SIGINT while it exists, unless that is ignored.
+// Wakes up the waiting thread by a pipe: for the server's reports, and for SIGINT as long as the object exists, unless
+// the process ignores SIGINT.
 class WakeUps {
  public:
   WakeUps() {
@@ -138,7 +138,7 @@ class WakeUps {
   }
 
   void add(char byte) const noexcept { write_byte(ends_[1], byte); }
-  // Zero after that time.
+  // Returns the next byte; zero if none comes within the limit.
   char next(std::chrono::milliseconds limit) const noexcept {
     pollfd source{ends_[0], POLLIN, 0};
     char byte = 0;
@@ -170,7 +170,7 @@ class Link {
  public:
   Link(std::string const& path, LinkOptions const& options)
       : path_(std::filesystem::absolute(path).lexically_normal()),
-        shown_(printable(path_)),
+        shown_(sanitized_in_line(path_)),
         options_(options),
         time_limit_(std::min<std::chrono::milliseconds>(options.time_limit, kMaxLimit)) {}
 
@@ -178,7 +178,7 @@ class Link {
     if (is_set("CI")) return end(LinkResult::in_ci, fmt::format("In CI no link is served. The trace is {}", shown_));
     try {
       return serve_file();
-    } catch (std::system_error const& error) {  // there is no descriptor or thread left
+    } catch (std::system_error const& error) {  // no descriptor or thread is left
       return end_unserved(error.code().message());
     }
   }
@@ -187,23 +187,25 @@ class Link {
   static constexpr std::chrono::hours kMaxLimit{24 * 365};
 
   LinkResult serve_file() {
-    // Not to wait for a writer of a pipe.
+    // Non-blocking, so as not to wait for a writer if the file is a pipe.
     Descriptor const file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (file.number() < 0 || fstat(file.number(), &status) != 0) return end_unread(errno);
     if (!S_ISREG(status.st_mode)) return end_unread(S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
     std::string const secret = random_text();
     if (secret.empty()) return end_unserved("no random numbers");
-    LinkServer::File const served{file.number(), static_cast<std::size_t>(status.st_size), secret + "/" + name_in_url(path_)};
+    LinkServer::File const served{file.number(), static_cast<std::size_t>(status.st_size),
+                                  secret + "/" + name_in_url(path_)};
     std::vector<std::string> origins{std::string(kPage)};
     origins.insert(origins.end(), options_.origins.begin(), options_.origins.end());
     WakeUps const wake_ups;
     std::string error;
-    auto const server = LinkServer::start(served, origins, {[this] { ++fetching_; },
-                                                   [this, &wake_ups](bool whole) {
-                                                     --fetching_;
-                                                     wake_ups.add(whole ? kFetched : kEnded);
-                                                   }},
+    auto const server = LinkServer::start(served, origins,
+                                          {[this] { ++fetching_; },
+                                           [this, &wake_ups](bool whole) {
+                                             --fetching_;
+                                             wake_ups.add(whole ? kFetched : kEnded);
+                                           }},
                                           error);
     if (server == nullptr) return end_unserved(error);
     invite(fmt::format("/#!/?url=http://127.0.0.1:9001/{}", served.path));
@@ -215,7 +217,8 @@ class Link {
   }
   LinkResult end(LinkResult result, std::string const& line) const { return print(line), result; }
   LinkResult end_unread(int error) const {
-    return end(LinkResult::unavailable, fmt::format("Cannot read {}: {}", shown_, std::generic_category().message(error)));
+    return end(LinkResult::unavailable,
+               fmt::format("Cannot read {}: {}", shown_, std::generic_category().message(error)));
   }
   LinkResult end_unserved(std::string const& reason) const {
     return end_unfetched(LinkResult::unavailable, fmt::format("No link can be served: {}.", reason));
@@ -228,7 +231,7 @@ class Link {
     std::string const url = std::string(kPage) + rest;
     if (is_remote()) print(fmt::format("This machine is used by ssh. First run on yours: {}", ssh_line()));
     print(fmt::format("Open in a browser: {}", url));
-    for (std::string const& origin : options_.origins) print(fmt::format("Or: {}{}", printable(origin), rest));
+    for (std::string const& origin : options_.origins) print(fmt::format("Or: {}{}", sanitized_in_line(origin), rest));
     if (options_.opens_browser && !is_remote() && !open_browser(url)) print("No browser was found here.");
     print(fmt::format("The link works once, within {} s. Ctrl-C ends it.", seconds()));
   }
@@ -239,13 +242,17 @@ class Link {
     Clock::time_point const deadline = Clock::now() + time_limit_;
     for (;;) {
       auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-      // A browser that fetches it near the end gets the rest; one that does not go on is dropped by the server.
+      // A browser that is fetching the file at the deadline may go on; if it stops, the server drops it.
       bool const is_over = left.count() <= 0 && fetching_ == 0;
-      char const event = wake_ups.next(is_over ? std::chrono::milliseconds(0) : left.count() > 0 ? std::min(left, kHour) : kPoll);
+      char const event = wake_ups.next(is_over            ? std::chrono::milliseconds(0)
+                                       : left.count() > 0 ? std::min(left, kHour)
+                                                          : kPoll);
       if (event == kFetched) return end(LinkResult::fetched, fmt::format("The browser has fetched {}", shown_));
-      if (event == kInterrupted) return end_unfetched(LinkResult::interrupted, "Interrupted before a browser fetched the trace.");
+      if (event == kInterrupted)
+        return end_unfetched(LinkResult::interrupted, "Interrupted before a browser fetched the trace.");
       if (is_over)
-        return end_unfetched(LinkResult::timed_out, fmt::format("No browser fetched the trace within {} s.", seconds()));
+        return end_unfetched(LinkResult::timed_out,
+                             fmt::format("No browser fetched the trace within {} s.", seconds()));
     }
   }
   std::string seconds() const { return fmt::format("{}", static_cast<double>(time_limit_.count()) / 1000); }
@@ -259,6 +266,8 @@ class Link {
 
 }  // namespace
 
-LinkResult serve_perfetto_link(std::string const& path, LinkOptions const& options) { return Link(path, options).serve(); }
+LinkResult serve_perfetto_link(std::string const& path, LinkOptions const& options) {
+  return Link(path, options).serve();
+}
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

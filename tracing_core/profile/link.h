@@ -1,4 +1,4 @@
-// serve_perfetto_link(): a link that opens a trace in ui.perfetto.dev, which fetches the file from this machine.
+// serve_perfetto_link(): prints a link that opens a trace in ui.perfetto.dev, which fetches the file from this machine.
 #pragma once
 
 #include <chrono>
@@ -8,16 +8,18 @@
 #include <string_view>
 #include <vector>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 {
 
 struct LinkOptions {
-  /// How long to wait until a browser asks for the file; a year at most.
+  /// The time to wait until a browser asks for the file; a year at most.
   std::chrono::milliseconds time_limit = std::chrono::minutes(5);
-  /// Opens the link by xdg-open. Not on a machine that is used by ssh, whose browser is elsewhere.
+  /// On: open the link by xdg-open. Has no effect on a machine that is used by ssh, since the browser is elsewhere.
   bool opens_browser = false;
-  /// Origins, such as `http://localhost:10000` of a Perfetto UI of one's own, whose pages may fetch the file, too.
+  /// Further origins whose pages may fetch the file, such as `http://localhost:10000` of one's own Perfetto UI.
   std::vector<std::string> origins{};
-  /// Is called with whole lines, without their ends. Null: standard error.
+  /// Called with whole lines, without their ends. Null: lines go to standard error.
   std::function<void(std::string_view)> print{};
 };
 
@@ -29,11 +31,13 @@ enum class LinkResult : std::uint8_t {
   interrupted,  ///< by SIGINT, which ends the wait but not the program
 };
 
-/// Prints a link and waits until the page that it opens has fetched the file, once; the page keeps a copy. Serves nothing but
-/// this file, any that the page can read, on 127.0.0.1:9001, from which alone ui.perfetto.dev accepts one. Only who knows the
-/// link can fetch it, since its path has 128 random bits, and of web pages only those of ui.perfetto.dev and `origins`. However it ends,
-/// it prints a sentence with the path of the file. Its threads have ended when it returns, and the process handles signals as
-/// before. Throws what LinkOptions::print throws. One call at a time: for another the port is taken.
+/// Prints a link and waits until the page that it opens has fetched the file, once; the page keeps a copy. The file may
+/// be any file that the page can read. Serves nothing else, on 127.0.0.1:9001, the only address from which
+/// ui.perfetto.dev accepts a file. Only a client that knows the link can fetch the file, since its path has 128 random
+/// bits; and if the client is a web page, it must belong to ui.perfetto.dev or to `origins`. However the wait ends,
+/// prints a sentence with the path of the file. When the function returns, its threads have ended, and the process
+/// handles signals as before. Throws what LinkOptions::print throws. Call it once at a time: a second call finds the
+/// port taken.
 LinkResult serve_perfetto_link(std::string const& path, LinkOptions const& options = {});
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

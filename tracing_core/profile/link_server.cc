@@ -23,13 +23,13 @@
 
 #include "tracing_core/internal/scoped_signal_block.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPort = 9001;
-constexpr std::size_t kMaxDrainedBytes = 1 << 16;  // what a refused client still sends, so that it sees the answer
+constexpr std::size_t kMaxDrainedBytes = 1 << 16;  // read from a refused client, so that it sees the answer
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
   auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -71,11 +71,11 @@ Request parse(std::string_view head) noexcept {
 class Client {
  public:
   enum class State : std::uint8_t {
-    head,      // of its request
-    waiting,   // until no other client gets the file
-    answer,    // is sent
-    file,      // is sent
-    draining,  // everything is sent; it reads, and closes the connection
+    head,      // the head of its request is being read
+    waiting,   // it waits until no other client gets the file
+    answer,    // the answer is being sent
+    file,      // the file is being sent
+    draining,  // everything is sent; the client reads it, and closes the connection
     ended,
   };
 
@@ -90,7 +90,7 @@ class Client {
     return {socket_, static_cast<short>(writes ? POLLOUT : POLLIN), 0};
   }
 
-  // The head of its request once that is there, and then whatever else it has sent.
+  // Reads more of the request. Returns true if its head is complete, without the bytes that follow it, or too long.
   bool read_head() {
     char bytes[4096];
     ssize_t const size = recv(socket_, bytes, sizeof(bytes), 0);
@@ -113,8 +113,9 @@ class Client {
   void send_file(LinkServer::File const& file) {
     char bytes[1 << 16];
     if (sent < file.size) {
-      ssize_t const got = pread(file.descriptor, bytes, std::min(sizeof(bytes), file.size - sent), static_cast<off_t>(sent));
-      if (got <= 0) return void(state = State::ended);  // it became shorter
+      ssize_t const got =
+          pread(file.descriptor, bytes, std::min(sizeof(bytes), file.size - sent), static_cast<off_t>(sent));
+      if (got <= 0) return void(state = State::ended);  // the file became shorter
       ssize_t const size = send(socket_, bytes, static_cast<std::size_t>(got), MSG_NOSIGNAL);
       if (size < 0 && errno != EAGAIN && errno != EINTR) return void(state = State::ended);
       if (size > 0) sent += static_cast<std::size_t>(size), extend(LinkServer::kMaxSilence);
@@ -129,7 +130,8 @@ class Client {
     was_reset_ = size < 0 && !is_open;
     if (!is_open || drained_ > kMaxDrainedBytes) state = State::ended;
   }
-  // Whether the client's machine has received all that was sent, but for the end of the connection, which counts as a byte.
+  // Returns true if the client's machine has received everything that was sent, except the end of the connection, which
+  // counts as a byte.
   bool has_received_all() const noexcept {
     int left = 0;
     return was_all_sent_ && !was_reset_ && ioctl(socket_, SIOCOUTQ, &left) == 0 && left <= 1;
@@ -169,7 +171,8 @@ class Server final : public LinkServer {
     if (wake_up_ >= 0) close(wake_up_);
   }
 
-  // Throws std::system_error if there is no thread left.
+  // Starts to serve the file on its port, on a thread of its own. Returns false and sets `error` if it cannot listen on
+  // the port. Throws std::system_error if the thread cannot be started.
   bool listen(std::string& error) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
@@ -181,7 +184,8 @@ class Server final : public LinkServer {
     if (wake_up_ < 0 || listener_ < 0) return error = std::generic_category().message(errno), false;
     setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     if (bind(listener_, reinterpret_cast<sockaddr const*>(&at), sizeof(at)) != 0 || ::listen(listener_, 128) != 0) {
-      error = "127.0.0.1:9001, from which alone https://ui.perfetto.dev accepts a file: " + std::generic_category().message(errno);
+      error = "127.0.0.1:9001, from which alone https://ui.perfetto.dev accepts a file: " +
+              std::generic_category().message(errno);
       return false;
     }
     ScopedAsyncSignalBlock const blocked;
@@ -222,14 +226,15 @@ class Server final : public LinkServer {
       int const socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (socket < 0) {
         // Without a descriptor the connection would wake up poll() again at once.
-        if ((errno == EMFILE || errno == ENFILE) && !make_room()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if ((errno == EMFILE || errno == ENFILE) && !make_room())
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
         return;
       }
       clients_.emplace_back(socket);
       if (clients_.size() > kMaxClients) make_room();
     }
   }
-  // Ends the oldest client that has not asked for the file. False if there is none.
+  // Ends the oldest client that has not asked for the file. Returns false if all clients have asked for it.
   bool make_room() {
     auto const oldest = std::find_if(clients_.begin(), clients_.end(),
                                      [](Client const& c) { return !c.gets_file && c.state != State::waiting; });
@@ -270,18 +275,11 @@ class Server final : public LinkServer {
       case State::head:
         if (client.read_head()) respond(client);
         break;
-      case State::answer:
-        client.send_answer();
-        break;
-      case State::file:
-        client.send_file(file_);
-        break;
+      case State::answer: client.send_answer(); break;
+      case State::file: client.send_file(file_); break;
       case State::waiting:
-      case State::draining:
-        client.drain();
-        break;
-      case State::ended:
-        break;
+      case State::draining: client.drain(); break;
+      case State::ended: break;
     }
   }
 
@@ -292,7 +290,9 @@ class Server final : public LinkServer {
     if (request.host != "127.0.0.1:9001" && request.host != "localhost:9001") return refuse(client, "403 Forbidden");
     bool const is_known = std::find(origins_.begin(), origins_.end(), request.origin) != origins_.end();
     if (request.has_origin && !is_known) return refuse(client, "403 Forbidden");
-    client.answer = "Access-Control-Allow-Origin: " + (request.has_origin ? std::string(request.origin) : origins_.front()) + "\r\n";
+    client.answer =
+        "Access-Control-Allow-Origin: " + (request.has_origin ? std::string(request.origin) : origins_.front()) +
+        "\r\n";
     if (request.method == "OPTIONS") return preflight(client);
     if (request.method != "GET" && request.method != "HEAD")
       return begin_answer(client, "405 Method Not Allowed", "Allow: GET, HEAD, OPTIONS\r\nContent-Length: 0\r\n");
@@ -300,7 +300,7 @@ class Server final : public LinkServer {
     if (!is_file) return begin_answer(client, "404 Not Found", "Content-Length: 0\r\n");
     if (request.method == "HEAD") return begin_answer(client, "200 OK", file_headers());
     client.state = State::waiting;
-    client.deadline = Clock::time_point::max();  // the client before it has one
+    client.deadline = Clock::time_point::max();  // the client that it waits for has a deadline
   }
   void preflight(Client& client) {
     begin_answer(client, "204 No Content",
@@ -308,14 +308,15 @@ class Server final : public LinkServer {
                  "Access-Control-Allow-Private-Network: true\r\n");
   }
   std::string file_headers() const {
-    return "Content-Type: application/octet-stream\r\nAccept-Ranges: none\r\nContent-Length: " + std::to_string(file_.size) + "\r\n";
+    return "Content-Type: application/octet-stream\r\nAccept-Ranges: none\r\nContent-Length: " +
+           std::to_string(file_.size) + "\r\n";
   }
-  // For clients that may be of an origin that is not to know anything.
+  // Refuses a client, whose origin may have no right to know anything: the answer names no origins.
   static void refuse(Client& client, std::string_view status) {
     client.answer.clear();
     begin_answer(client, status, "Content-Length: 0\r\n");
   }
-  // `headers` follow those that the answer has.
+  // Begins to send an answer, in which `headers` follow the headers that client.answer has.
   static void begin_answer(Client& client, std::string_view status, std::string_view headers) {
     std::string text = "HTTP/1.1 ";
     text.append(status).append("\r\n").append(client.answer).append(headers);
@@ -337,10 +338,11 @@ class Server final : public LinkServer {
 
 }  // namespace
 
-std::unique_ptr<LinkServer> LinkServer::start(File file, std::vector<std::string> origins, Events events, std::string& error) {
+std::unique_ptr<LinkServer> LinkServer::start(File file, std::vector<std::string> origins, Events events,
+                                              std::string& error) {
   auto server = std::make_unique<Server>(std::move(file), std::move(origins), std::move(events));
   if (!server->listen(error)) return nullptr;
   return server;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

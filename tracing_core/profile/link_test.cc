@@ -1,8 +1,8 @@
 // serve_perfetto_link(), asked as ui.perfetto.dev asks.
 #include "tracing_core/profile/link.h"
 
-#include <gmock/gmock.h>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,8 +26,7 @@
 #include "tests/support/link_client.h"
 #include "tests/support/temporary_folder.h"
 
-namespace tracing {
-namespace {
+namespace tracing { namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -41,7 +40,7 @@ using tracing_test::LinkPort;
 
 constexpr std::chrono::seconds kLong{60};
 
-// A variable of the environment, set or unset for a scope.
+// Sets or unsets a variable of the environment for a scope.
 class Variable {
  public:
   Variable(char const* name, char const* value) : name_(name) {
@@ -69,13 +68,15 @@ class LinkTest : public ::testing::Test {
     result_ = std::async(std::launch::async, [this] { return serve_here(kLong); });
   }
   LinkResult serve_here(std::chrono::milliseconds limit, bool opens_browser = false) {
-    return serve_perfetto_link(path_, {.time_limit = limit, .opens_browser = opens_browser, .origins = origins_,
+    return serve_perfetto_link(path_, {.time_limit = limit,
+                                       .opens_browser = opens_browser,
+                                       .origins = origins_,
                                        .print = [this](std::string_view line) {
                                          std::lock_guard const lock(mutex_);
                                          lines_.emplace_back(line);
                                        }});
   }
-  // The path in the link, from the slash on, for which it waits.
+  // Waits for the link. Returns its path, from the slash on.
   std::string link() {
     for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
       std::lock_guard const lock(mutex_);
@@ -92,7 +93,7 @@ class LinkTest : public ::testing::Test {
   std::string path_;
   std::vector<std::string> origins_;
   std::mutex mutex_;
-  std::vector<std::string> lines_;  // read them when the result is there
+  std::vector<std::string> lines_;  // to be read once the result is there
   std::future<LinkResult> result_;
 };
 
@@ -105,11 +106,13 @@ TEST_F(LinkTest, ServesTheFileOnceAndGoesOn) {
   EXPECT_EQ(result_.get(), LinkResult::fetched);
   EXPECT_THAT(path, testing::MatchesRegex("/[0-9a-f]{32}/run.pftrace"));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(answer, AllOf(HasSubstr(kPerfetto), HasSubstr("\r\nContent-Length: 9\r\n"), HasSubstr("\r\nCache-Control: no-store\r\n")));
+  EXPECT_THAT(answer, AllOf(HasSubstr(kPerfetto), HasSubstr("\r\nContent-Length: 9\r\n"),
+                            HasSubstr("\r\nCache-Control: no-store\r\n")));
   EXPECT_EQ(body_of(answer), "the trace");
   EXPECT_TRUE(LinkPort::is_free());
-  EXPECT_THAT(lines_, ElementsAre("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path,
-                                  "The link works once, within 60 s. Ctrl-C ends it.", "The browser has fetched " + path_));
+  EXPECT_THAT(lines_,
+              ElementsAre("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path,
+                          "The link works once, within 60 s. Ctrl-C ends it.", "The browser has fetched " + path_));
 }
 
 TEST_F(LinkTest, HasAPathThatNobodyGuesses) {
@@ -131,11 +134,13 @@ TEST_F(LinkTest, HasAPathThatNobodyGuesses) {
 TEST_F(LinkTest, AnswersWhatThePageAsksBefore) {
   serve("the trace");
   std::string const path = link();
-  EXPECT_THAT(ask_link("POST /status", "Content-Length: 0\r\n"), AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr(kPerfetto)));
+  EXPECT_THAT(ask_link("POST /status", "Content-Length: 0\r\n"),
+              AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr(kPerfetto)));
   EXPECT_THAT(ask_link("GET /status"), AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr(kPerfetto)));
   EXPECT_THAT(ask_link("GET /../etc/passwd"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(ask_link("OPTIONS " + path, "Access-Control-Request-Private-Network: true\r\n"),
-              AllOf(StartsWith("HTTP/1.1 204 "), HasSubstr(kPerfetto), HasSubstr("\r\nAccess-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
+              AllOf(StartsWith("HTTP/1.1 204 "), HasSubstr(kPerfetto),
+                    HasSubstr("\r\nAccess-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
                     HasSubstr("\r\nAccess-Control-Allow-Private-Network: true\r\n")));
   std::string const head = ask_link("HEAD " + path);
   EXPECT_THAT(head, AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nContent-Length: 9\r\n"), EndsWith("\r\n\r\n")));
@@ -150,27 +155,34 @@ TEST_F(LinkTest, ServesNoOtherOriginOrHost) {
   struct {
     std::string host, origin;
   } const cases[] = {
-      {"127.0.0.1:9001", "https://evil.example"}, {"127.0.0.1:9001", "null"},
-      {"127.0.0.1:9001", "https://ui.perfetto.dev.evil.example"}, {"127.0.0.1:9001", "http://ui.perfetto.dev"},
-      {"127.0.0.1:9001", "http://localhost:10000"}, {"127.0.0.1:9001", ""},
-      {"evil.example:9001", "https://ui.perfetto.dev"}, {"127.0.0.1", "https://ui.perfetto.dev"},
+      {"127.0.0.1:9001", "https://evil.example"},
+      {"127.0.0.1:9001", "null"},
+      {"127.0.0.1:9001", "https://ui.perfetto.dev.evil.example"},
+      {"127.0.0.1:9001", "http://ui.perfetto.dev"},
+      {"127.0.0.1:9001", "http://localhost:10000"},
+      {"127.0.0.1:9001", ""},
+      {"evil.example:9001", "https://ui.perfetto.dev"},
+      {"127.0.0.1", "https://ui.perfetto.dev"},
       {"127.0.0.1:9001.evil.example", "https://ui.perfetto.dev"},
   };
   for (auto const& c : cases) {
     for (std::string const method : {"GET ", "HEAD ", "OPTIONS ", "POST "}) {
-      EXPECT_THAT(tracing_test::ask_link_raw(method + path + " HTTP/1.1\r\nHost: " + c.host + "\r\nOrigin: " + c.origin + "\r\n\r\n"),
+      EXPECT_THAT(tracing_test::ask_link_raw(method + path + " HTTP/1.1\r\nHost: " + c.host +
+                                             "\r\nOrigin: " + c.origin + "\r\n\r\n"),
                   AllOf(StartsWith("HTTP/1.1 403 "), EndsWith("\r\n\r\n"), Not(HasSubstr(kAllow))))
           << method << c.host << " " << c.origin;
     }
   }
   for (std::string const& rest :
-       {"GET " + path + " HTTP/1.1\r\n\r\n", "GET " + path + "\r\n\r\n", "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nHost: x\r\n\r\n",
-        "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\nOrigin: x\r\n\r\n", std::string("\r\n\r\n"),
-        "GET " + path + " HTTP/1.1\r\nnonsense\r\n\r\n"}) {
+       {"GET " + path + " HTTP/1.1\r\n\r\n", "GET " + path + "\r\n\r\n",
+        "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nHost: x\r\n\r\n",
+        "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\nOrigin: x\r\n\r\n",
+        std::string("\r\n\r\n"), "GET " + path + " HTTP/1.1\r\nnonsense\r\n\r\n"}) {
     EXPECT_THAT(tracing_test::ask_link_raw(rest), AllOf(StartsWith("HTTP/1.1 400 "), Not(HasSubstr(kAllow)))) << rest;
   }
-  // A program that names no origin, with the link.
-  EXPECT_EQ(body_of(tracing_test::ask_link_raw("GET " + path + " HTTP/1.1\r\nhOST:  localhost:9001 \r\n\r\n")), "the trace");
+  // A program that knows the link, and names no origin.
+  EXPECT_EQ(body_of(tracing_test::ask_link_raw("GET " + path + " HTTP/1.1\r\nhOST:  localhost:9001 \r\n\r\n")),
+            "the trace");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
 
@@ -178,8 +190,10 @@ TEST_F(LinkTest, ServesFurtherOriginsOnRequest) {
   origins_ = {"http://localhost:10000"};
   serve("the trace");
   std::string const path = link();
-  EXPECT_THAT(tracing_test::ask_link_raw("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: http://localhost:10000\r\n\r\n"),
-              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nAccess-Control-Allow-Origin: http://localhost:10000\r\n")));
+  EXPECT_THAT(
+      tracing_test::ask_link_raw("GET " + path +
+                                 " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: http://localhost:10000\r\n\r\n"),
+      AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nAccess-Control-Allow-Origin: http://localhost:10000\r\n")));
   EXPECT_EQ(result_.get(), LinkResult::fetched);
   EXPECT_EQ(lines_.at(1), "Or: http://localhost:10000/#!/?url=http://127.0.0.1:9001" + path);
 }
@@ -202,7 +216,7 @@ std::size_t resident_kilobytes() {
   return 0;
 }
 
-// Sends `begin`, and then `more` again and again, a gigabyte or until nobody takes it.
+// Sends `begin`, and then `more` again and again: a gigabyte, or until the server takes no more.
 void flood(std::string const& begin, std::string const& more) {
   int const socket = tracing_test::connect_to_link();
   send(socket, begin.data(), begin.size(), MSG_NOSIGNAL);
@@ -222,7 +236,8 @@ TEST_F(LinkTest, KeepsNothingOfABodyOrOfEndlessHeaders) {
   flood("GET " + path + host, headers);
   flood("GET /", std::string(60'000, 'a'));
   EXPECT_LT(resident_kilobytes() - before, 20'000);
-  EXPECT_THAT(tracing_test::ask_link_raw("GET " + path + host + "X: " + std::string(8192, 'a') + "\r\n\r\n"), StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(tracing_test::ask_link_raw("GET " + path + host + "X: " + std::string(8192, 'a') + "\r\n\r\n"),
+              StartsWith("HTTP/1.1 431 "));
   EXPECT_EQ(body_of(ask_link("GET " + path)), "the trace");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
@@ -231,7 +246,7 @@ TEST_F(LinkTest, IsNotHeldUpBySlowClients) {
   serve("the trace");
   std::string const path = link();
   std::vector<int> sockets;
-  for (int i = 0; i < 300; ++i) {  // more than it has at a time
+  for (int i = 0; i < 300; ++i) {  // more clients than the server has at a time
     sockets.push_back(tracing_test::connect_to_link());
     send(sockets.back(), "G", static_cast<std::size_t>(i % 2), MSG_NOSIGNAL);
   }
@@ -256,7 +271,7 @@ TEST_F(LinkTest, EndsARequestThatIsNotThereInTime) {
   EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
 
-// Connects, and asks for the file.
+// Connects, asks for the file, and reads its beginning.
 int ask_and_go_on(std::string const& path) {
   int const socket = tracing_test::connect_to_link();
   std::string const request = "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n\r\n";
@@ -274,7 +289,7 @@ std::string large_content() {
 
 TEST_F(LinkTest, ServesAgainWhatWasNotFetchedWhole) {
   serve(large_content());
-  close(ask_and_go_on(link()));  // as a reload of the page does
+  close(ask_and_go_on(link()));  // a reload of the page does this
   EXPECT_TRUE(body_of(ask_link("GET " + link())) == large_content());
   EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
@@ -306,8 +321,11 @@ TEST_F(LinkTest, SaysThatThePortIsTaken) {
   ASSERT_GE(other, 0);
   path_ = folder_.write("run.pftrace", "x");
   EXPECT_EQ(serve_here(kLong), LinkResult::unavailable);
-  EXPECT_THAT(lines_, ElementsAre("No link can be served: 127.0.0.1:9001, from which alone https://ui.perfetto.dev accepts a file: "
-                                  "Address already in use. Open " + path_ + " on https://ui.perfetto.dev instead."));
+  EXPECT_THAT(
+      lines_,
+      ElementsAre("No link can be served: 127.0.0.1:9001, from which alone https://ui.perfetto.dev accepts a file: "
+                  "Address already in use. Open " +
+                  path_ + " on https://ui.perfetto.dev instead."));
   close(other);
 }
 
@@ -345,32 +363,36 @@ TEST_F(LinkTest, SaysThatNoDescriptorIsLeft) {
   close(free);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
-  rlimit const one_more{static_cast<rlim_t>(free) + 1, before.rlim_max};  // for the file
+  rlimit const one_more{static_cast<rlim_t>(free) + 1, before.rlim_max};  // one descriptor, for the file
   setrlimit(RLIMIT_NOFILE, &one_more);
   LinkResult const result = serve_here(kLong);
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_EQ(result, LinkResult::unavailable);
-  EXPECT_THAT(lines_, ElementsAre("No link can be served: Too many open files. Open " + path_ + " on https://ui.perfetto.dev instead."));
+  EXPECT_THAT(lines_, ElementsAre("No link can be served: Too many open files. Open " + path_ +
+                                  " on https://ui.perfetto.dev instead."));
 }
 
 TEST_F(LinkTest, EndsAfterATime) {
   path_ = folder_.write("run.pftrace", "x");
   EXPECT_EQ(serve_here(std::chrono::milliseconds(100)), LinkResult::timed_out);
-  EXPECT_EQ(lines_.back(), "No browser fetched the trace within 0.1 s. Open " + path_ + " on https://ui.perfetto.dev instead.");
+  EXPECT_EQ(lines_.back(),
+            "No browser fetched the trace within 0.1 s. Open " + path_ + " on https://ui.perfetto.dev instead.");
   EXPECT_TRUE(LinkPort::is_free());
 }
 
 std::atomic<int> interrupts{0};
 
 TEST_F(LinkTest, IsEndedByAnInterruptThatTheProgramDoesNotSee) {
-  struct sigaction own {}, before {};
+  struct sigaction own {
+  }, before{};
   own.sa_handler = [](int) { ++interrupts; };
   sigaction(SIGINT, &own, &before);
   serve("x");
   EXPECT_THAT(ask_link("HEAD " + link()), StartsWith("HTTP/1.1 200 "));
   kill(getpid(), SIGINT);
   EXPECT_EQ(result_.get(), LinkResult::interrupted);
-  EXPECT_EQ(lines_.back(), "Interrupted before a browser fetched the trace. Open " + path_ + " on https://ui.perfetto.dev instead.");
+  EXPECT_EQ(lines_.back(),
+            "Interrupted before a browser fetched the trace. Open " + path_ + " on https://ui.perfetto.dev instead.");
   EXPECT_EQ(interrupts, 0);
   raise(SIGINT);
   EXPECT_EQ(interrupts, 1) << "its handler is back";
@@ -378,7 +400,8 @@ TEST_F(LinkTest, IsEndedByAnInterruptThatTheProgramDoesNotSee) {
 }
 
 TEST_F(LinkTest, LeavesSigpipeAsItIs) {
-  struct sigaction own {}, before {}, after {};
+  struct sigaction own {
+  }, before{}, after{};
   own.sa_handler = [](int) {};
   sigaction(SIGPIPE, &own, &before);
   path_ = folder_.write("run.pftrace", "x");
@@ -391,20 +414,24 @@ TEST_F(LinkTest, PrintsHowToReachARemoteMachine) {
   Variable const ssh("SSH_CONNECTION", "10.0.0.1 51234 10.0.0.2 2222");
   path_ = folder_.write("run.pftrace", "x");
   EXPECT_EQ(serve_here(std::chrono::milliseconds(1), /*opens_browser=*/true), LinkResult::timed_out);
-  EXPECT_THAT(lines_.at(0), AllOf(StartsWith("This machine is used by ssh. First run on yours: ssh -N -L 9001:127.0.0.1:9001 -p 2222 "),
-                                  EndsWith("@10.0.0.2")));
+  EXPECT_THAT(
+      lines_.at(0),
+      AllOf(StartsWith("This machine is used by ssh. First run on yours: ssh -N -L 9001:127.0.0.1:9001 -p 2222 "),
+            EndsWith("@10.0.0.2")));
   EXPECT_THAT(lines_, Not(testing::Contains("No browser was found here."))) << "it is not looked for";
 }
 
 TEST_F(LinkTest, OpensTheBrowserOnRequest) {
   std::string const opened = folder_ / "opened";
   std::filesystem::create_directory(folder_ / "bin");
-  std::string const opener = folder_.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > " + opened + ".part && mv " + opened + ".part " + opened + "\n");
+  std::string const opener = folder_.write(
+      "bin/xdg-open", "#!/bin/sh\necho \"$1\" > " + opened + ".part && mv " + opened + ".part " + opened + "\n");
   std::filesystem::permissions(opener, std::filesystem::perms::owner_all);
   Variable const display("DISPLAY", ":0"), path("PATH", ((folder_ / "bin") + ":" + getenv("PATH")).c_str());
   path_ = folder_.write("run.pftrace", "x");
   result_ = std::async(std::launch::async, [this] { return serve_here(kLong, /*opens_browser=*/true); });
-  for (int i = 0; i < 1000 && !std::filesystem::exists(opened); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 1000 && !std::filesystem::exists(opened); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(folder_.read("opened"), "https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + link() + "\n");
   ask_link("GET " + link());
   EXPECT_EQ(result_.get(), LinkResult::fetched);
@@ -429,5 +456,4 @@ TEST_F(LinkTest, SaysThatTheFileCannotBeRead) {
                                   "Cannot read " + (folder_ / "") + ": Is a directory"));
 }
 
-}  // namespace
-}  // namespace tracing
+}}  // namespace tracing

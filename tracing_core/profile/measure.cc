@@ -15,25 +15,24 @@
 #include "tracing_core/profile/annotate.h"
 #include "tracing_core/profile/recorded_profile.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::RecordEntry;
-using internal::RecordType;
+using recording::Entry;
+using recording::EntryType;
 
 constexpr std::string_view kRunTarget = "tracing::profile";
 constexpr std::string_view kCallTarget = "tracing::cuda";
 constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 
-// Whether the call was captured into a graph, so that the device did nothing.
-bool is_captured(RecordEntry const& entry) noexcept {
-  std::size_t const index = entry.metadata->fields().index_of("capture");
-  if (entry.values == nullptr || index == entry.metadata->fields().size()) return false;
-  return !FieldValues(*entry.metadata, entry.values).value(index).is_empty();
+// Returns true if the call was captured into a graph, so that the device did nothing.
+bool is_captured(recording::Entry const& entry) noexcept {
+  if (entry.values == nullptr) return false;
+  return !internal::value_named(FieldValues(*entry.metadata, entry.values), "capture").is_empty();
 }
 
-// Of the span of a copy.
-std::uint64_t bytes_of(RecordEntry const& entry) noexcept {
+// Returns the bytes of a copy, from the beginning of its span.
+std::uint64_t bytes_of(recording::Entry const& entry) noexcept {
   if (entry.values == nullptr) return 0;
   FieldValues const values(*entry.metadata, entry.values);
   auto const count_of = [&values](std::string_view name) -> std::optional<std::uint64_t> {
@@ -48,15 +47,15 @@ class RunReader {
  public:
   explicit RunReader(std::vector<ProfiledRun*> runs) : runs_(std::move(runs)) {}
 
-  void add(RecordEntry const& entry) {
+  void add(recording::Entry const& entry) {
     if (entry.is_context) return;
-    bool const begins = entry.type == RecordType::scope_begin || entry.type == RecordType::new_span;
+    bool const begins = begins_span(entry.type);
     if (begins && entry.metadata->target() == kRunTarget && next_ < runs_.size()) run_ = runs_[next_++];
     if (run_ == nullptr) return;
     if (begins) count(entry);
-    if (entry.type == RecordType::scope_begin || entry.type == RecordType::enter) {
+    if (enters_span(entry.type)) {
       if (std::uint64_t* const sum = time_of(*entry.metadata)) began_[entry.span] = {entry.time, sum};
-    } else if (entry.type == RecordType::scope_end || entry.type == RecordType::exit) {
+    } else if (leaves_span(entry.type)) {
       end(entry);
     }
   }
@@ -67,18 +66,18 @@ class RunReader {
     std::uint64_t* sum;
   };
 
-  void count(RecordEntry const& entry) noexcept {
+  void count(recording::Entry const& entry) noexcept {
     if (entry.metadata->target() != kCallTarget || is_captured(entry)) return;
     if (entry.metadata->name() == "launch") ++run_->launches;
     if (entry.metadata->name().starts_with("memcpy_")) run_->copied_bytes += bytes_of(entry);
   }
-  // What the time inside such a span adds to.
+  // Returns the sum that the time inside a span of this callsite is added to; null if the time is not counted.
   std::uint64_t* time_of(Metadata const& metadata) noexcept {
     if (metadata.target() == kCallTarget && metadata.name() == "compile") return &run_->compile_ns;
     if (metadata.target() == kDeviceTarget && metadata.name() == "kernel") return &run_->device_ns;
     return nullptr;
   }
-  void end(RecordEntry const& entry) noexcept {
+  void end(recording::Entry const& entry) noexcept {
     auto const found = began_.find(entry.span);
     if (found == began_.end()) return;
     if (entry.time > found->second.time)
@@ -99,10 +98,12 @@ void run_once(void (*run)(void* f), void* f, ProfiledRun& made) {
   made.runtime_ns = internal::ns_between(begin, internal::ticks_now());
 }
 
-// Ends the recording, even if a run throws.
+// Records the runs. Ends the recording even if a run throws.
 class Recorder {
  public:
-  Recorder() : error_(internal::start_recording({.filter = "tracing::cuda=trace,off", .annotations = AnnotationLevel::critical})) {}
+  Recorder()
+      : error_(internal::start_recording(
+            {.filter = "tracing::cuda=trace,off", .annotations = AnnotationLevel::critical})) {}
   Recorder(Recorder const&) = delete;
   Recorder& operator=(Recorder const&) = delete;
   ~Recorder() {
@@ -142,10 +143,11 @@ ProfiledRuns internal::profile_runs(void (*run)(void* f), void* f, ProfileOption
   RecordedProfile const profile = recorder.stop();
   made.error = profile.error;
   if (profile.overwritten > 0)
-    made.error = std::to_string(profile.overwritten) + " records were overwritten: " + "the runs did more than this says";
+    made.error =
+        std::to_string(profile.overwritten) + " records were overwritten: " + "the runs did more than this says";
   if (profile.recording == nullptr) return made;
   RunReader reader(std::move(all));
-  profile.recording->for_each([&reader](RecordEntry const& entry) { reader.add(entry); });
+  profile.recording->for_each([&reader](recording::Entry const& entry) { reader.add(entry); });
   return made;
 }
 
@@ -187,7 +189,8 @@ std::string ProfiledRuns::to_string() const {
   out.append(", warm-up: ");
   out.append_uint(warmup.size());
   out.append(")\n");
-  if (std::uint64_t const before = sum_of(warmup, &ProfiledRun::compile_ns), in_runs = sum_of(runs, &ProfiledRun::compile_ns);
+  if (std::uint64_t const before = sum_of(warmup, &ProfiledRun::compile_ns),
+      in_runs = sum_of(runs, &ProfiledRun::compile_ns);
       before + in_runs > 0) {
     out.append("compilation ");
     append_duration(out, in_runs);
@@ -216,4 +219,4 @@ std::string ProfiledRuns::to_string() const {
   return std::string(out.view());
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -7,20 +7,22 @@
 #include <type_traits>
 #include <vector>
 
-namespace tracing::inline v1 {
+#include "tracing_core/internal/cxx20.h"
+
+namespace tracing { inline namespace v1 {
 
 struct ProfileOptions {
-  /// Runs before those that count, which compile and fill caches.
+  /// The number of runs before the runs that count; they compile and fill caches.
   unsigned warmup = 1;
   unsigned repeat = 1;
 };
 
-/// What a run did, as tracing::cuda recorded it on all threads until `f` returned: what a device does later is not in it, so
-/// `f` should wait for the device. A call that is captured into a graph does not count; of a graph's launches count the calls
-/// that the CPU backend makes for its nodes, while a GPU's driver makes none.
+/// The time and work of a run, as tracing::cuda recorded it on all threads until `f` returned. Work that a device does
+/// later is missing, so `f` should wait for the device. A call that is captured into a graph does not count. When a
+/// graph is launched, the calls count that the CPU backend makes for its nodes; a GPU's driver makes no such calls.
 struct ProfiledRun {
   std::uint64_t runtime_ns = 0;
-  std::uint64_t compile_ns = 0;    ///< in spans `compile`, of all threads together
+  std::uint64_t compile_ns = 0;    ///< in spans `compile`, summed over all threads
   std::uint64_t launches = 0;      ///< of kernels
   std::uint64_t device_ns = 0;     ///< the sum of all kernels' times, where the device's own times are recorded
   std::uint64_t copied_bytes = 0;  ///< between host and device, and on the device
@@ -37,12 +39,13 @@ struct Spread {
 struct ProfiledRuns {
   std::vector<ProfiledRun> warmup{};
   std::vector<ProfiledRun> runs{};
-  /// Why only the times are known; empty if all is.
+  /// Says why only the times are known; empty if everything is known.
   std::string error{};
 
-  /// Of the runs that count: `runs.spread(&ProfiledRun::runtime_ns).median`. All zero if there are none.
+  /// Returns the spread over the runs that count: `runs.spread(&ProfiledRun::runtime_ns).median`. Zero without runs.
   Spread spread(std::uint64_t ProfiledRun::*what) const;
-  /// A few lines for people, in which the warm-up has one for what only it did, such as compilation.
+  /// Returns a few lines for people: the times, launches and copies of the runs, and the compilation in the warm-up,
+  /// too.
   std::string to_string() const;
 };
 
@@ -50,9 +53,9 @@ namespace internal {
 ProfiledRuns profile_runs(void (*run)(void* f), void* f, ProfileOptions const& options);
 }
 
-/// Calls `f()` `warmup` and `repeat` times while a profile is recorded in memory, and says what each call took. Its result is
-/// ignored; its exception ends the profile and is passed on. If a profile is being recorded already, or none can be, only the
-/// times are known:
+/// Calls `f()` `warmup` and `repeat` times while a profile is recorded in memory, and says what each call took. The
+/// result of `f` is ignored; its exception ends the profile and is passed on. If a profile is already being recorded,
+/// or cannot be started, only the times are known:
 ///
 ///     auto const runs = tracing::profile([&] { step(model); }, {.warmup = 2, .repeat = 10});
 ///     fmt::print("{}", runs.to_string());
@@ -63,4 +66,4 @@ ProfiledRuns profile(F&& f, ProfileOptions const& options = {}) {
                                 const_cast<void*>(static_cast<void const*>(&f)), options);
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -21,12 +21,14 @@ using tracing::kv;
 using tracing::ProfiledRun;
 using tracing::ProfiledRuns;
 
-// What tracing::cuda records of a launch, a copy and a compilation.
+// Emit what tracing::cuda does for a launch, a copy and a compilation.
 void launch() {
   auto const span = TRACE_MAKE_SPAN(trace, "launch", tracing::target("tracing::cuda"), kv("kernel.name", "f"));
   span.in_scope([] { TRACE_TRACE("launched", tracing::target("tracing::cuda")); });
 }
-void copy(std::size_t bytes) { TRACE_SPAN(trace, "memcpy_htod_async", tracing::target("tracing::cuda"), bytes, kv("device", 0)); }
+void copy(std::size_t bytes) {
+  TRACE_SPAN(trace, "memcpy_htod_async", tracing::target("tracing::cuda"), bytes, kv("device", 0));
+}
 void compile() {
   auto const span = TRACE_MAKE_SPAN(trace, "compile", tracing::target("tracing::cuda"), kv("cache", tracing::empty));
   span.in_scope([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
@@ -70,8 +72,8 @@ TEST(ProfileOfRuns, DoesNotCountCallsThatAreCapturedIntoAGraph) {
 
 TEST(ProfileOfRuns, CountsTheBytesOfRowsAndSlices) {
   ProfiledRuns const runs = tracing::profile([] {
-    TRACE_SPAN(trace, "memcpy_3d", tracing::target("tracing::cuda"), kv("row_bytes", std::size_t{5}), kv("rows", std::size_t{3}),
-               kv("slices", std::size_t{2}));
+    TRACE_SPAN(trace, "memcpy_3d", tracing::target("tracing::cuda"), kv("row_bytes", std::size_t{5}),
+               kv("rows", std::size_t{3}), kv("slices", std::size_t{2}));
   });
   EXPECT_EQ(runs.runs.at(0).copied_bytes, 30u);
 }

@@ -4,14 +4,15 @@
 
 #include <new>
 
-#include "tracing_core/export/perfetto.h"
+#include "tracing_core/export/perfetto/perfetto.h"
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/profile/profile_files.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/record/ring/record_layer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 PerfettoGuard::PerfettoGuard() noexcept = default;
 PerfettoGuard::PerfettoGuard(PerfettoGuard&& other) noexcept = default;
@@ -27,7 +28,8 @@ PerfettoGuard::~PerfettoGuard() { finish(); }
 
 void PerfettoGuard::finish() noexcept {
   try {
-    if (std::string const error = write(); !error.empty()) internal::write_once(STDERR_FILENO, "testlog: " + error + "\n");
+    if (std::string const error = write(); !error.empty())
+      internal::write_once(STDERR_FILENO, "testlog: " + error + "\n");
   } catch (std::bad_alloc const&) {
     internal::write_once(STDERR_FILENO, "testlog: there was no memory to write a trace for Perfetto\n");
   }
@@ -36,7 +38,7 @@ void PerfettoGuard::finish() noexcept {
 
 std::string PerfettoGuard::write() const {
   if (store_ == nullptr || forks_when_made_ != internal::fork_count()) return {};
-  auto const recording = internal::Recording::read_region(store_->region());
+  auto const recording = internal::read_region(store_->region());
   if (recording == nullptr) throw std::bad_alloc();
   return internal::write_whole_file(path_, [&](internal::WriteText const& out) {
     internal::TraceSource source(*recording);
@@ -63,4 +65,4 @@ std::pair<std::unique_ptr<Layer>, PerfettoGuard> perfetto_layer(PerfettoOptions 
   return made;
 }
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -1,4 +1,4 @@
-// perfetto_layer(): a layer and a guard that writes what the layer recorded as a trace for ui.perfetto.dev.
+// perfetto_layer(): makes a layer, and a guard that writes the layer's records as a trace for ui.perfetto.dev.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,23 @@
 
 #include "tracing_core/collect/layer.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 
 namespace internal {
 class RecordStore;
 }
 
 struct PerfettoOptions {
-  /// The file, below the folder that is current now; it is replaced when it is whole. A device, a pipe and what a symbolic link
-  /// leads to are written to directly.
+  /// The file. A relative path starts at the current folder of the call of perfetto_layer(). An old file, or a symbolic
+  /// link, is replaced once the new file is whole; a device or a pipe is written to directly.
   std::string path = "trace.pftrace";
-  /// How much memory the records may take, about; the oldest are overwritten. At least 256 KiB. Used only as it is filled.
+  /// Approximate limit of the memory for records, at least 256 KiB. At the limit, the oldest records are overwritten.
+  /// Memory is used only as it is filled.
   std::size_t limit_bytes = std::size_t{256} << 20;
 };
 
-/// Writes the trace when it is destroyed. If the process ends before, there is none: record_layer() survives that. Movable;
-/// otherwise single-thread.
+/// Writes the trace when it is destroyed. If the process ends before, the trace is lost; the file of record_layer()
+/// survives that. Movable; otherwise single-thread.
 class [[nodiscard]] PerfettoGuard {
  public:
   PerfettoGuard() noexcept;
@@ -32,10 +33,10 @@ class [[nodiscard]] PerfettoGuard {
   PerfettoGuard& operator=(PerfettoGuard&& other) noexcept;
   ~PerfettoGuard();
 
-  /// Writes the trace of all records so far, in place of the one before. Returns a sentence, or nothing. Other threads may
-  /// record meanwhile. Does nothing in a forked child, or without memory for the records.
+  /// Writes the trace of all records so far, in place of the trace written before. Returns why that failed, or an empty
+  /// text. Other threads may record meanwhile. Does nothing in a forked child, or if the guard is empty.
   std::string write() const;
-  /// Records that are not in the trace, since limit_bytes was too small for them.
+  /// Returns the number of records that are not in the trace because limit_bytes was too small for them.
   std::uint64_t overwritten() const noexcept;
 
  private:
@@ -47,13 +48,14 @@ class [[nodiscard]] PerfettoGuard {
   unsigned forks_when_made_ = 0;
 };
 
-/// The layer and its guard:
+/// Makes the layer and its guard:
 ///
 ///     auto [perfetto, guard] = tracing::perfetto_layer({.path = "run.pftrace"});
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(perfetto)).build());
 ///
-/// A record costs what it costs record_layer(); the trace is made at the end. One of the two at most in a registry. The guard
-/// prints to standard error if the file could not be written. Null and an empty guard if there is no memory.
+/// A record costs as much as with record_layer(); the trace is made at the end. A registry can have only one of these
+/// two layers. The guard prints to standard error if the file could not be written. Without memory for the records, the
+/// layer is null and the guard is empty.
 std::pair<std::unique_ptr<Layer>, PerfettoGuard> perfetto_layer(PerfettoOptions options = {});
 
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

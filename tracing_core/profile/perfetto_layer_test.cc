@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Names are in the trace as they are. That it is one for the viewer is tested where the format is.
+// Names are in the trace as plain text. Other tests check the format.
 class PerfettoLayerFile : public testing::Test {
  protected:
   void SetUp() override {

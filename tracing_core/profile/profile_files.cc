@@ -11,21 +11,21 @@
 #include <string_view>
 #include <utility>
 
-#include "tracing_core/export/perfetto.h"
-#include "tracing_core/export/profile_folder.h"
+#include "tracing_core/export/perfetto/perfetto.h"
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/export/xplane.h"
+#include "tracing_core/export/xplane/profile_folder.h"
+#include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/inspect/statistics_reader.h"
 #include "tracing_core/internal/open_file.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/profile/gzip.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 std::string message_of(int error) { return std::generic_category().message(error); }
 
-// Makes a folder that did not exist; none, and errno, if that fails.
+// Makes a folder that did not exist and returns its path. If that fails, returns an empty path and sets errno.
 std::string make_run_folder(std::string const& profiles) {
   std::string const first = profiles + "/" + profile_run_of(Instant::now());
   std::string folder = first;
@@ -46,7 +46,7 @@ std::string profiles_folder(std::string dir) {
   return (dir.empty() ? "." : dir) + "/plugins/profile";
 }
 
-// Each of the files, and how it is made.
+// Writes each of the files.
 void write_files(RecordedProfile& profile, ProfileResult& result, std::string const& host) {
   auto const source = [&] {
     TraceSource made(*profile.recording);
@@ -74,7 +74,8 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
 
 }  // namespace
 
-std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content, FileName name) {
+std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content,
+                             FileName name) {
   bool const replaces = name == FileName::formed || !is_special_file(path.c_str());
   std::string part;
   int const file = replaces ? create_part(path, part) : open_file(path.c_str(), O_WRONLY);
@@ -83,7 +84,7 @@ std::string write_whole_file(std::string const& path, std::function<bool(WriteTe
     if (error == 0) error = write_once(file, text);
   });
   if (!is_whole && error == 0) error = ENOMEM;
-  // Some file systems report only now that there was no room.
+  // Some file systems report only now that they are full.
   if (file >= 0 && close(file) != 0 && error == 0) error = errno;
   if (error == 0 && replaces && rename(part.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return {};
@@ -139,4 +140,4 @@ std::string tables_of(RecordedProfile& profile, std::size_t max_rows) {
   return std::string(tables.view());
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

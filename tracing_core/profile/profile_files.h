@@ -1,4 +1,4 @@
-// write_profile(): the files of a profile, in the folder where TensorBoard looks for them.
+// write_profile(): writes the files of a profile to the folder where TensorBoard looks for them.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,32 @@
 #include <string_view>
 
 #include "tracing_core/internal/open_file.h"
+#include "tracing_core/profile/profiler_options.h"
 #include "tracing_core/profile/recorded_profile.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
-/// The same file wherever the program changes its folder to.
+/// Returns the path as an absolute path, so that it names one file even if the program changes its current folder.
 std::string absolute_path(std::string_view path);
 
-/// Creates the folder `dir/plugins/profile`. Returns a sentence if that is impossible, or if no file could be made there.
+/// Creates the folder `dir/plugins/profile`. Returns why the folder, or a file in it, cannot be created; empty if both
+/// can.
 std::string prepare_profile_folder(std::string const& dir);
 
-/// Writes all files. A file that cannot be written is absent, or as it was; then `error` says why.
+/// Writes all files. A file that cannot be written stays absent or as it was, and `error` says why.
 ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, ProfilerOptions const& options);
 
 using WriteText = std::function<void(std::string_view text)>;
-/// Writes beside `path` and renames, so that the file is complete or was not touched; but a device or a pipe of a given name is
-/// written to directly. Returns a sentence, or nothing. `content` returns false if it is not whole because memory ran out.
+/// Writes a file beside `path` and renames it, so that the file at `path` is complete or was not touched. With
+/// FileName::given, a device or a pipe is written to directly. Returns why that failed, or an empty text. `content`
+/// returns false if memory ran out, and the text is not whole.
 std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content,
                              FileName name = FileName::given);
 
-/// Of the running program; empty if it is not known.
+/// Returns the name of the running program; empty if it is not known.
 std::string program_name();
 
-/// What the profile adds up to, as tables.
+/// Returns the statistics of the profile, as tables.
 std::string tables_of(RecordedProfile& profile, std::size_t max_rows);
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// What the tests of profiles share.
+// Helpers for tests of profiles.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,19 +8,20 @@
 
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/profile/recorded_profile.h"
-#include "tracing_core/record/recorded_spans.h"
+#include "tracing_core/record/spans.h"
 
 namespace tracing_test {
 
-/// The spans and events of a recording in the order of time, each with the spans around it: `outer > inner{n=1}`.
-inline std::vector<std::string> lines_of(tracing::internal::Recording& recording) {
-  using tracing::internal::RecordType;
+/// Returns the spans and events of a recording in the order of time, each with the spans around it:
+/// `outer > inner{n=1}`.
+inline std::vector<std::string> lines_of(tracing::recording::Recording& recording) {
+  using tracing::recording::EntryType;
   std::vector<std::string> lines;
-  tracing::internal::RecordedSpans spans;
-  recording.for_each([&](tracing::internal::RecordEntry const& entry) {
+  tracing::recording::Spans spans;
+  recording.for_each([&](tracing::recording::Entry const& entry) {
     spans.follow(entry);
-    bool const is_span = entry.type == RecordType::scope_begin || entry.type == RecordType::new_span;
-    if ((!is_span && entry.type != RecordType::event) || entry.is_context) return;
+    bool const is_span = begins_span(entry.type);
+    if ((!is_span && entry.type != EntryType::event) || entry.is_context) return;
     std::string line;
     auto const* span = spans.current();
     for (span = is_span ? span->parent.get() : span; span != nullptr; span = span->parent.get())
@@ -46,7 +47,7 @@ inline std::vector<std::string> lines_of(tracing::internal::Recording& recording
   return lines;
 }
 
-/// What `f` does while a profile is recorded.
+/// Returns the lines of a profile that is recorded while `f` runs.
 template <class F>
 std::vector<std::string> profiled(F&& f, tracing::ProfilerOptions const& options = {}) {
   EXPECT_EQ(tracing::internal::start_recording(options), "");

@@ -11,12 +11,10 @@
 #include "tracing_core/profile/profile_files.h"
 #include "tracing_core/profile/recorded_profile.h"
 
-namespace tracing::inline v1 {
+namespace tracing { inline namespace v1 {
 namespace {
 
-void print(std::string const& line) noexcept {
-  internal::write_once(STDERR_FILENO, "testlog: " + line + "\n");
-}
+void print(std::string const& line) noexcept { internal::write_once(STDERR_FILENO, "testlog: " + line + "\n"); }
 
 void print(ProfileResult const& result, internal::RecordedProfile& profile, ProfilerOptions const& options) {
   if (options.table_rows > 0) {
@@ -30,7 +28,7 @@ void print(ProfileResult const& result, internal::RecordedProfile& profile, Prof
           " records of the profile were overwritten; a larger ProfilerOptions::limit_bytes keeps more");
 }
 
-// The trace that the page opens; empty if there is none.
+// Returns the trace that the page opens; empty if it was not written.
 std::string trace_of(ProfileResult const& result) {
   for (std::string const& file : result.files) {
     if (file.ends_with(".pftrace")) return file;
@@ -38,7 +36,7 @@ std::string trace_of(ProfileResult const& result) {
   return {};
 }
 
-// The profile is written by now, whatever happens here.
+// Serves a link. Errors are only printed: the profile is already written.
 void serve_link(std::string const& trace, LinkOptions const& options) {
   try {
     serve_perfetto_link(trace, options);
@@ -47,7 +45,7 @@ void serve_link(std::string const& trace, LinkOptions const& options) {
   }
 }
 
-// "." and ".." name other folders than a new one.
+// Returns what is wrong with the name of a folder: "." and ".." would not name a new folder.
 std::string check_run(std::string const& run) {
   if (run != "." && run != "..") return {};
   return "ProfilerOptions::run is \"" + run + "\"; expected the name of a folder";
@@ -58,7 +56,7 @@ std::string check_run(std::string const& run) {
 std::string profiler_start(std::string dir, ProfilerOptions options) {
   if (std::string error = check_run(options.run); !error.empty()) return error;
   dir = internal::absolute_path(dir);
-  // First the recording, so that a profile that is refused makes no folder.
+  // Start the recording first, so that a profile that is refused makes no folder.
   if (std::string error = internal::start_recording(std::move(options), dir); !error.empty()) return error;
   std::string error = internal::prepare_profile_folder(dir);
   if (!error.empty()) (void)internal::stop_recording();
@@ -69,7 +67,8 @@ ProfileResult profiler_stop() {
   internal::RecordedProfile profile = internal::stop_recording();
   if (!profile.error.empty()) return {.error = std::move(profile.error)};
   ProfilerOptions const& options = profile.options;
-  ProfileResult result = internal::write_profile(profile, profile.dir, options);  // the recording is still there afterwards
+  ProfileResult result =
+      internal::write_profile(profile, profile.dir, options);  // the recording is still there afterwards
   if (options.print) print(result, profile, options);
   std::string const trace = trace_of(result);
   profile.recording.reset();  // the wait may be long
@@ -89,7 +88,7 @@ ProfilerScope::ProfilerScope(std::string dir, ProfilerOptions options, ProfileRe
     } else {
       print("with_profiler(): " + error);
     }
-  } catch (std::bad_alloc const&) {  // the function is called all the same
+  } catch (std::bad_alloc const&) {  // the function is called even so
   }
 }
 
@@ -100,9 +99,9 @@ ProfilerScope::~ProfilerScope() {
     if (!result.ok() && result_ == nullptr) print("with_profiler(): " + result.error);
     if (result_ != nullptr) *result_ = std::move(result);
   } catch (std::bad_alloc const&) {
-    if (result_ != nullptr) result_->error = "out of memory";  // short enough to need none
+    if (result_ != nullptr) result_->error = "out of memory";  // so short that it is stored without an allocation
   }
 }
 
 }  // namespace internal
-}  // namespace tracing::inline v1
+}}  // namespace tracing::v1

@@ -137,8 +137,8 @@ TEST(RecordedProfile, GoesOnBesideTheLayersOfARegistry) {
   EXPECT_EQ(events, 1);
 }
 
-// The registry of the thread that starts it.
-TEST(RecordedProfile, OfARegistryThatEndsMeanwhile) {
+// The profile is of the registry of the thread that starts it.
+TEST(RecordedProfile, OutlivesItsRegistry) {
   std::optional<tracing::ScopedDefault> scope(tracing::RegistryBuilder().build());
   ASSERT_EQ(tracing::internal::start_recording({}), "");
   { TRACE_SPAN(info, "work"); }
@@ -165,7 +165,8 @@ TEST(RecordedProfile, SaysHowManyRecordsWereOverwritten) {
 TEST(RecordedProfile, RefusesWhatMakesNoSense) {
   using tracing::internal::start_recording;
   EXPECT_THAT(start_recording({.filter = "a=debgu"}), HasSubstr("a=debgu\n"));
-  EXPECT_THAT(start_recording({.filter = "a[span]=debug"}), HasSubstr("filter selects by spans: \"a[span]=debug\"; expected target"));
+  EXPECT_THAT(start_recording({.filter = "a[span]=debug"}),
+              HasSubstr("filter selects by spans: \"a[span]=debug\"; expected target"));
   EXPECT_THAT(start_recording({.limit_bytes = 1000}), HasSubstr("limit_bytes is 1000; expected 262144 to 17179869184"));
   EXPECT_THAT(start_recording({.host = false, .device = false}), HasSubstr("both host and device are off"));
   EXPECT_EQ(tracing::internal::stop_recording().error, "no profile is being recorded");
@@ -194,7 +195,9 @@ TEST(RecordedProfile, EndsWhenItIsStoppedAndNotWithItsLastRecord) {
   class Exits final : public tracing::Layer {
    public:
     explicit Exits(std::vector<tracing::Instant>& times) : times_(times) {}
-    void on_exit(tracing::SpanRef, tracing::Context const& context) noexcept override { times_.push_back(context.time()); }
+    void on_exit(tracing::SpanRef, tracing::Context const& context) noexcept override {
+      times_.push_back(context.time());
+    }
 
    private:
     std::vector<tracing::Instant>& times_;
@@ -203,12 +206,12 @@ TEST(RecordedProfile, EndsWhenItIsStoppedAndNotWithItsLastRecord) {
   TRACE_SPAN(info, "open");
   auto const profile = tracing::internal::stop_recording();
   tracing::Instant last;
-  profile.recording->for_each([&last](tracing::internal::RecordEntry const& entry) { last = entry.time; });
+  profile.recording->for_each([&last](tracing::recording::Entry const& entry) { last = entry.time; });
   EXPECT_GT(profile.recording->end(), last);
   std::vector<tracing::Instant> exits;
   auto const registry = tracing::RegistryBuilder().with(std::make_unique<Exits>(exits)).build();
-  tracing::internal::replay(*profile.recording, *registry, [](auto const&) { return true; });
-  ASSERT_THAT(exits, testing::Not(IsEmpty()));  // also of earlier profiles, as context
+  tracing::recording::replay(*profile.recording, *registry, [](auto const&) { return true; });
+  ASSERT_THAT(exits, testing::Not(IsEmpty()));  // earlier profiles may have exits, too, as context
   EXPECT_EQ(exits.back(), profile.recording->end());
 }
 
@@ -253,14 +256,16 @@ class WithProfiler : public testing::Test {
     return names;
   }
 
-  static inline std::string const kTrace = tracing::internal::Gzip::is_available() ? "machine.trace.json.gz" : "machine.trace.json";
+  static inline std::string const kTrace =
+      tracing::internal::Gzip::is_available() ? "machine.trace.json.gz" : "machine.trace.json";
   tracing_test::TemporaryFolder const folder_;
   ProfilerOptions const quiet_{.host_name = "machine", .print = false};
 };
 
 TEST_F(WithProfiler, WritesFilesWhereTensorBoardLooks) {
   ProfileResult result;
-  tracing::with_profiler(folder_ / "profiles", [] { TRACE_SPAN(info, "work"); }, quiet_, &result);
+  tracing::with_profiler(
+      folder_ / "profiles", [] { TRACE_SPAN(info, "work"); }, quiet_, &result);
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(std::filesystem::path(result.folder).filename().string(),
               MatchesRegex("[0-9]{4}_[0-9]{2}_[0-9]{2}_[0-9]{2}_[0-9]{2}_[0-9]{2}"));
@@ -273,9 +278,12 @@ TEST_F(WithProfiler, WritesFilesWhereTensorBoardLooks) {
 
 TEST_F(WithProfiler, ReturnsWhatTheFunctionReturns) {
   int n = 0;
-  int& same = tracing::with_profiler(folder_ / "", [&]() -> int& { return n; }, quiet_);
+  int& same = tracing::with_profiler(
+      folder_ / "", [&]() -> int& { return n; }, quiet_);
   EXPECT_EQ(&same, &n);
-  EXPECT_EQ(*tracing::with_profiler(folder_ / "", [] { return std::make_unique<int>(7); }, quiet_), 7);
+  EXPECT_EQ(*tracing::with_profiler(
+                folder_ / "", [] { return std::make_unique<int>(7); }, quiet_),
+            7);
 }
 
 TEST_F(WithProfiler, PassesAnExceptionOnWithTheProfileWritten) {
@@ -297,7 +305,12 @@ TEST_F(WithProfiler, KeepsTheOuterOneIfItIsNested) {
   ProfileResult outer;
   ProfileResult inner;
   int const n = tracing::with_profiler(
-      folder_ / "", [&] { return tracing::with_profiler(folder_ / "inner", [] { return 3; }, quiet_, &inner); }, quiet_, &outer);
+      folder_ / "",
+      [&] {
+        return tracing::with_profiler(
+            folder_ / "inner", [] { return 3; }, quiet_, &inner);
+      },
+      quiet_, &outer);
   EXPECT_EQ(n, 3);
   EXPECT_EQ(inner.error, "a profile is being recorded already, and there is one at a time");
   EXPECT_THAT(inner.files, IsEmpty());
@@ -308,20 +321,20 @@ TEST_F(WithProfiler, KeepsTheOuterOneIfItIsNested) {
 
 TEST_F(WithProfiler, SaysWhatIsWrongOnStandardError) {
   testing::internal::CaptureStderr();
-  tracing::with_profiler(folder_ / "", [&] { tracing::with_profiler(folder_ / "", [] {}); }, quiet_);
+  tracing::with_profiler(
+      folder_ / "", [&] { tracing::with_profiler(folder_ / "", [] {}); }, quiet_);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "testlog: with_profiler(): a profile is being recorded already, and there is one at a time\n");
 }
 
 TEST_F(WithProfiler, SaysWhereTheFilesAreAndWhatIsMissing) {
   testing::internal::CaptureStderr();
-  tracing::with_profiler(
-      folder_ / "",
-      [] {
-        for (int i = 0; i < 100'000; ++i) TRACE_INFO("event", i);
-      },
-      {.limit_bytes = std::size_t{256} << 10, .run = "run", .host_name = "machine"});
-  // No tables: of earlier profiles, which the region still has, nothing counts.
+  tracing::with_profiler(folder_ / "",
+                         [] {
+                           for (int i = 0; i < 100'000; ++i) TRACE_INFO("event", i);
+                         },
+                         {.limit_bytes = std::size_t{256} << 10, .run = "run", .host_name = "machine"});
+  // There are no tables: the region still has records of earlier profiles, but they do not count.
   std::string written;
   for (std::string const& file : {std::string("machine.xplane.pb"), kTrace, std::string("machine.pftrace")})
     written += "testlog: profile written to " + (folder_ / "plugins/profile/run/") + file + "\n";
@@ -333,15 +346,14 @@ TEST_F(WithProfiler, SaysWhereTheFilesAreAndWhatIsMissing) {
 TEST_F(WithProfiler, PrintsWhatTheProfileAddsUpTo) {
   auto const run = [&](std::size_t table_rows) {
     testing::internal::CaptureStderr();
-    tracing::with_profiler(
-        folder_ / "",
-        [] {
-          for (int i = 0; i < 3; ++i) {
-            TRACE_ANNOTATE("step");
-            TRACE_PERF("matmul");
-          }
-        },
-        {.table_rows = table_rows});
+    tracing::with_profiler(folder_ / "",
+                           [] {
+                             for (int i = 0; i < 3; ++i) {
+                               TRACE_ANNOTATE("step");
+                               TRACE_PERF("matmul");
+                             }
+                           },
+                           {.table_rows = table_rows});
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_THAT(run(20), testing::AllOf(HasSubstr("calls"), HasSubstr("::step\n"), HasSubstr("::matmul\n")));
@@ -356,7 +368,8 @@ TEST_F(WithProfiler, OpensALinkOnRequest) {
   options.link.time_limit = std::chrono::milliseconds(1);
   options.link.print = [&lines](std::string_view line) { lines.emplace_back(line); };
   ProfileResult result;
-  tracing::with_profiler(folder_ / "", [] {}, options, &result);
+  tracing::with_profiler(
+      folder_ / "", [] {}, options, &result);
   ASSERT_THAT(lines, testing::Not(IsEmpty()));
   EXPECT_THAT(lines.back(), HasSubstr(folder_ / "plugins/profile/run/machine.pftrace")) << "wherever it is run";
   EXPECT_TRUE(result.ok());
@@ -368,7 +381,9 @@ TEST_F(WithProfiler, ReturnsWhatTheFunctionReturnsIfTheLinkFails) {
   options.link.print = [](std::string_view) { throw std::runtime_error("no terminal"); };
   ProfileResult result;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(tracing::with_profiler(folder_ / "", [] { return 7; }, options, &result), 7);
+  EXPECT_EQ(tracing::with_profiler(
+                folder_ / "", [] { return 7; }, options, &result),
+            7);
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               MatchesRegex("testlog: no link to " + (folder_ / ".*/machine.pftrace") + ": no terminal\n"));
   EXPECT_TRUE(result.ok());
@@ -378,8 +393,10 @@ TEST_F(WithProfiler, ReturnsWhatTheFunctionReturnsIfTheLinkFails) {
 TEST_F(WithProfiler, HasAFolderForEachProfile) {
   ProfileResult first;
   ProfileResult second;
-  tracing::with_profiler(folder_ / "", [] {}, quiet_, &first);
-  tracing::with_profiler(folder_ / "", [] {}, quiet_, &second);
+  tracing::with_profiler(
+      folder_ / "", [] {}, quiet_, &first);
+  tracing::with_profiler(
+      folder_ / "", [] {}, quiet_, &second);
   EXPECT_NE(first.folder, second.folder);
   EXPECT_THAT(names_in(second.folder), SizeIs(3));
 }
@@ -395,7 +412,8 @@ TEST_F(WithProfiler, WritesWhereItBeganIfTheProgramChangesItsFolder) {
   std::filesystem::create_directory(folder_ / "elsewhere");
   std::filesystem::current_path(folder_ / "");
   ProfileResult result;
-  tracing::with_profiler("./profiles", [&] { std::filesystem::current_path(folder_ / "elsewhere"); }, quiet_, &result);
+  tracing::with_profiler(
+      "./profiles", [&] { std::filesystem::current_path(folder_ / "elsewhere"); }, quiet_, &result);
   std::filesystem::current_path(before);
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(std::filesystem::path(result.folder).parent_path(), folder_ / "profiles/plugins/profile");
@@ -413,7 +431,9 @@ TEST_F(WithProfiler, RefusesARunThatIsNoNewFolder) {
 TEST_F(WithProfiler, CallsTheFunctionEvenIfThereIsNoFolder) {
   ProfileResult result;
   std::string const file = folder_.write("file", "");
-  EXPECT_EQ(tracing::with_profiler(file, [] { return 3; }, quiet_, &result), 3);
+  EXPECT_EQ(tracing::with_profiler(
+                file, [] { return 3; }, quiet_, &result),
+            3);
   EXPECT_EQ(result.error, "could not create " + file + "/plugins/profile: Not a directory");
   EXPECT_EQ(tracing::profiler_stop().error, "no profile is being recorded");
 }
@@ -435,7 +455,8 @@ TEST_F(WithProfiler, LeavesNoHalfFile) {
 
 TEST_F(WithProfiler, HasAStartAndAStopForOtherPlaces) {
   ASSERT_EQ(tracing::profiler_start(folder_ / "", quiet_), "");
-  EXPECT_EQ(tracing::profiler_start(folder_ / "", quiet_), "a profile is being recorded already, and there is one at a time");
+  EXPECT_EQ(tracing::profiler_start(folder_ / "", quiet_),
+            "a profile is being recorded already, and there is one at a time");
   ProfileResult result;
   std::thread([&result] { result = tracing::profiler_stop(); }).join();
   EXPECT_TRUE(result.ok()) << result.error;

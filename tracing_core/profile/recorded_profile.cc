@@ -1,7 +1,8 @@
-// A profile is a second recording beside that of the registry, in a layer that is attached for a while.
+// A profile is a second recording beside the registry's own, in a layer that is attached to the registry for a while.
 //
-// A registry keeps its layer, and that its region, for all profiles: a thread may be calling it at any time, and spans that
-// outlive a profile end in it. So a region has records of earlier profiles; their ticks say so.
+// The registry keeps this layer, and the layer keeps its region, for all profiles: a thread may be calling the layer at
+// any time, and spans that outlive a profile end in it. So a region also has records of earlier profiles, which are
+// recognised by their ticks.
 #include "tracing_core/profile/recorded_profile.h"
 
 #include <algorithm>
@@ -19,9 +20,10 @@
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/never_destroyed.h"
 #include "tracing_core/internal/span_clock.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/record/ring/record_layer.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
 constexpr std::size_t kMaxLimit = std::size_t{16} << 30;
@@ -30,7 +32,10 @@ constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 class ProfileFilter final : public Filter {
  public:
   ProfileFilter(ProfilerOptions const& options, Targets targets)
-      : host_(options.host), device_(options.device), annotations_(level_of(options.annotations)), targets_(std::move(targets)) {
+      : host_(options.host),
+        device_(options.device),
+        annotations_(level_of(options.annotations)),
+        targets_(std::move(targets)) {
     named_targets_ = std::move(*Targets::parse(options.filter)).with_default(LevelFilter::off);
   }
 
@@ -40,7 +45,7 @@ class ProfileFilter final : public Filter {
   bool enabled(Metadata const& metadata) noexcept override {
     if (metadata.target() == kDeviceTarget) return device_;
     if (metadata.is_annotation()) return host_ && metadata.level() <= annotations_;
-    // Those of level trace are for details that slow the program down, so the default level does not turn them on.
+    // Perf spans of level trace are for details that slow the program down, so the default level does not turn them on.
     bool const is_detail = metadata.is_perf() && metadata.level() == Level::trace;
     return host_ && (is_detail ? named_targets_ : targets_).enabled(metadata);
   }
@@ -53,13 +58,13 @@ class ProfileFilter final : public Filter {
   Targets named_targets_;  // without the default level
 };
 
-// Passes nothing: a registry with this layer alone costs nothing.
+// Takes no calls, so a registry with this layer alone costs nothing.
 class NoLayer final : public Layer {
  public:
   Hooks hooks() const noexcept override { return Hooks::none; }
 };
 
-// What a registry has for its profiles.
+// The store and the layer of a registry for its profiles.
 struct Recorder {
   std::weak_ptr<Registry> registry;
   std::shared_ptr<RecordStore> store;
@@ -71,12 +76,12 @@ struct ActiveProfile {
   std::shared_ptr<RecordStore> store;
   std::uint64_t start_ticks;
   std::uint64_t dropped_before;  // records for which the region had no chunk
-  unsigned forks;  // when it was started
+  unsigned forks;                // fork_count() when the profile was started
   std::string dir;
   ProfilerOptions options;
 };
 
-// One profile at a time.
+// Keeps the profile that is being recorded: one at a time.
 struct Profiles {
   Mutex mutex;
   std::optional<ActiveProfile> active TRACING_GUARDED_BY(mutex);
@@ -88,7 +93,7 @@ struct Profiles {
 };
 constinit NeverDestroyed<Profiles> profiles;
 
-// Null if memory ran out.
+// Returns the recorder of a registry, and makes it at first. Returns null if memory ran out.
 Recorder* Profiles::recorder_of(Registry& registry, std::size_t limit_bytes) {
   std::erase_if(recorders, [](Recorder const& recorder) { return recorder.registry.expired(); });
   for (Recorder& recorder : recorders) {
@@ -99,11 +104,11 @@ Recorder* Profiles::recorder_of(Registry& registry, std::size_t limit_bytes) {
   auto region = Region::make_anonymous(limit_bytes, kMaxLimit);
   if (region == nullptr) return nullptr;
   auto store = std::make_shared<RecordStore>(std::move(region));
-  auto layer = std::make_shared<RecordLayer>(store, 0, RecordPlace::profile);
+  auto layer = std::make_shared<RecordLayer>(store, 0, SpanKeyPlace::profile);
   return &recorders.emplace_back(Recorder{registry.weak_from_this(), std::move(store), std::move(layer)});
 }
 
-// Later than every record so far.
+// Returns ticks that are later than every record so far.
 std::uint64_t later_ticks() noexcept {
   constexpr int kMaxReadings = 10'000;
   std::uint64_t const before = ticks_now();
@@ -112,7 +117,7 @@ std::uint64_t later_ticks() noexcept {
   return after;
 }
 
-// The registry that the calling thread's records go to; null if it is no registry.
+// Returns the registry that the calling thread's records go to; null if they go to a subscriber of another kind.
 Registry* current_registry() {
   if (current_subscriber() == nullptr) {
     auto made = RegistryBuilder().with(std::make_unique<NoLayer>(), std::make_unique<Targets>()).build();
@@ -122,7 +127,8 @@ Registry* current_registry() {
   return subscriber == nullptr ? nullptr : subscriber->as_registry();
 }
 
-// A directive that begins with such a bracket selects by spans, which are not known when a callsite is.
+// Returns true if a directive has a bracket other than `[{`: it selects by the spans around a record, which are not
+// known when a callsite is registered.
 bool names_spans(std::string_view filter) noexcept {
   for (std::size_t at = filter.find('['); at != filter.npos; at = filter.find('[', at + 1))
     if (!filter.substr(at).starts_with("[{")) return true;
@@ -149,24 +155,29 @@ std::string start_recording(ProfilerOptions options, std::string dir) {
   if (std::string error = check(options, targets); !error.empty()) return error;
   Profiles& all = *profiles;
   if (thread_state.in_subscriber) return "a layer, filter or formatter cannot start a profile";
-  // In a forked child, a thread of the parent may have it.
+  // In a forked child, a thread of the parent may have the lock.
   if (!all.mutex.try_lock()) return "another thread is starting or ending a profile";
   MutexLock const lock(all.mutex, std::adopt_lock);
   if (all.is_recording()) return "a profile is being recorded already, and there is one at a time";
-  if (all.active) all.active->registry->detach();  // the parent's
+  if (all.active) all.active->registry->detach();  // the parent's profile
   all.active.reset();
   Registry* const registry = current_registry();
   if (registry == nullptr) return "the program's subscriber is no registry, and others have no place for a profile";
   Recorder* const recorder = all.recorder_of(*registry, options.limit_bytes);
-  if (recorder == nullptr) return "there are no " + std::to_string(options.limit_bytes) + " bytes for the records of a profile";
+  if (recorder == nullptr)
+    return "there are no " + std::to_string(options.limit_bytes) + " bytes for the records of a profile";
   all.last_number = all.last_number % kMaxTag + 1;
   recorder->store->set_tag(all.last_number);
   std::uint64_t const dropped = recorder->store->region().header().dropped.load(std::memory_order_relaxed);
   auto filter = std::make_unique<ProfileFilter>(options, std::move(*targets));
-  ActiveProfile profile{registry->shared_from_this(), recorder->store, later_ticks(), dropped, fork_count(),
-                        std::move(dir), std::move(options)};
-  if (!registry->attach(recorder->layer, std::move(filter)))
-    return "another layer is attached to the registry";
+  ActiveProfile profile{registry->shared_from_this(),
+                        recorder->store,
+                        later_ticks(),
+                        dropped,
+                        fork_count(),
+                        std::move(dir),
+                        std::move(options)};
+  if (!registry->attach(recorder->layer, std::move(filter))) return "another layer is attached to the registry";
   all.active = std::move(profile);
   return {};
 }
@@ -174,7 +185,7 @@ std::string start_recording(ProfilerOptions options, std::string dir) {
 RecordedProfile stop_recording() {
   Profiles& all = *profiles;
   if (thread_state.in_subscriber) return {.error = "a layer, filter or formatter cannot end a profile"};
-  // Another thread may have it while its own profile is refused, which must not keep this one running.
+  // Another thread may have the lock while its own start is refused. This must not keep our profile running.
   constexpr int kMaxTries = 1000;
   for (int tries = 1; !all.mutex.try_lock(); ++tries) {
     if (tries == kMaxTries) return {.error = "another thread is starting or ending a profile"};
@@ -191,7 +202,7 @@ RecordedProfile stop_recording() {
   recorded.options = std::move(profile.options);
   Region& region = profile.store->region();
   try {
-    recorded.recording = Recording::read_region(region, profile.start_ticks);
+    recorded.recording = read_region(region, profile.start_ticks);
   } catch (std::bad_alloc const&) {
   }
   recorded.overwritten = region.lost_of(profile.store->tag());
@@ -206,4 +217,4 @@ RecordedProfile stop_recording() {
   return recorded;
 }
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

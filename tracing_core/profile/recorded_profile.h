@@ -1,29 +1,29 @@
-// start_recording(), stop_recording(): what a process does between the two, as a recording in memory.
+// start_recording(), stop_recording(): record in memory what a process does between the two calls.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "tracing_core/profile/profiler.h"
-#include "tracing_core/record/reader.h"
+#include "tracing_core/profile/profiler_options.h"
+#include "tracing_core/record/recording.h"
 
-namespace tracing::inline v1::internal {
+namespace tracing { inline namespace v1 { namespace internal {
 
 struct RecordedProfile {
-  std::string error{};  // a sentence, if there is no recording
-  std::unique_ptr<Recording> recording{};
+  std::string error{};  // says why, if `recording` is null
+  std::unique_ptr<recording::Recording> recording{};
   std::uint64_t overwritten = 0;
-  // Those that it was started with.
+  // The arguments of start_recording().
   std::string dir{};
   ProfilerOptions options{};
 };
 
-/// Returns why not, or nothing. One profile at a time, for the whole process. Of the options uses those that select records
-/// and the limit; keeps the others and `dir` for stop_recording(). Thread-safe.
+/// Starts a profile, one at a time for the whole process. Returns why that failed, or an empty text. Uses the options
+/// that select records, and the limit; keeps the other options and `dir` for stop_recording(). Thread-safe.
 std::string start_recording(ProfilerOptions options, std::string dir = {});
-/// The recording begins with start_recording(): earlier records are context. It ends now, whenever its last record was.
-/// Thread-safe.
+/// Ends the profile. The recording begins with start_recording(): earlier records are context. It ends now, however
+/// early its last record is. Thread-safe.
 RecordedProfile stop_recording();
 
-}  // namespace tracing::inline v1::internal
+}}}  // namespace tracing::v1::internal

@@ -1,4 +1,4 @@
-// Reads any bytes as a fat binary: entries lie within the bytes, errors are sentences.
+// Reads arbitrary bytes as a fat binary and checks that entries lie within the bytes and that errors are sentences.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

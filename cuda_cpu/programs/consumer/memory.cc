@@ -1,6 +1,6 @@
 #include <cuda_runtime.h>
 
-// Whether bytes survive a copy to the device and back.
+// Returns true if bytes survive a copy to the device and back.
 bool device_keeps(unsigned char const* bytes, unsigned long count) {
   void* device = nullptr;
   unsigned char back[64] = {};

@@ -1,12 +1,12 @@
-// A shared library with kernels: nothing of CUDA is in its interface.
+// Declares a shared library with kernels. Its interface does not show CUDA.
 #pragma once
 
 namespace library {
 
-/// y = a * x + y for vectors of the host.
+/// Computes y = a * x + y for vectors of the host.
 void saxpy(float a, float const* x, float* y, int count);
 
-/// How many calls of saxpy() there were, as the device counted them.
+/// Returns how many times saxpy() was called, as the device counted them.
 int calls();
 
 }  // namespace library

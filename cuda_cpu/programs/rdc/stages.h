@@ -1,4 +1,5 @@
-// What the units of this program, which the device linker joins, share: functions, variables and a kernel of the device.
+// Declares the functions, variables and the kernel of the device that the units of this program share. The device
+// linker joins the units.
 #pragma once
 
 extern __device__ int step;

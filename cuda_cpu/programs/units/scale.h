@@ -1,4 +1,4 @@
-// A kernel template, an inline kernel and a helper, which both units of this program use.
+// Declares a kernel template, an inline kernel and a helper, which both units of this program use.
 #pragma once
 
 template <class T, int kFactor>
@@ -19,7 +19,7 @@ __global__ void for_each_index(int count, Function function) {
   if (i < count) function(i);
 }
 
-/// Of the other unit: adds 1000 and negates.
+/// Runs the kernels in the other unit: adds 1000 and negates.
 void run_other_unit(int* values, int count);
-/// The value of the other unit's own `__device__ int own`.
+/// Returns the value of the other unit's own `__device__ int own`.
 int own_of_other_unit();

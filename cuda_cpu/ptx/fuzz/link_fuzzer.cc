@@ -1,4 +1,5 @@
-// Links any bytes as PTX of two units, which a zero separates: each failure has a sentence, and the parser reads the result.
+// Links arbitrary bytes as the PTX of two units, which a zero byte separates. Checks that each failure has a sentence
+// and that the parser can read the result.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ void require(bool condition) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string_view const text(reinterpret_cast<char const*>(data), size);
   auto const end = std::min(text.find('\0'), size);
-  // Without a zero the unit is linked with itself.
+  // Without a zero byte the unit is linked with itself.
   std::string_view const units[] = {text.substr(0, end), end < size ? text.substr(end + 1) : text};
   auto const linked = cuda_cpu::ptx::link(units);
   if (auto const* const error = std::get_if<cuda_cpu::ptx::LinkError>(&linked)) {

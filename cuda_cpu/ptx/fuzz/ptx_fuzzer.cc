@@ -1,4 +1,4 @@
-// Parses any bytes as PTX: a diagnostic has a place in the text, a refusal has a line.
+// Parses arbitrary bytes as PTX and checks that a diagnostic has a place in the text and a refusal has a line.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

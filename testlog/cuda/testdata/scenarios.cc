@@ -22,9 +22,7 @@ TEST_LOG(Device, Works) {
   ASSERT_NE(driver(), nullptr) << dlerror();
   launch("fine");
 }
-TEST_LOG(Device, IsLeftCapturing) {
-  reinterpret_cast<void (*)()>(dlsym(driver(), "begin_capture"))();
-}
+TEST_LOG(Device, IsLeftCapturing) { reinterpret_cast<void (*)()>(dlsym(driver(), "begin_capture"))(); }
 TEST_LOG(Device, WorksAgain) { reinterpret_cast<void (*)()>(dlsym(driver(), "end_capture"))(); }
 TEST_LOG(Device, IsBroken) {
   TRACE_SPAN(info, "step", tracing::kv("number", 3));

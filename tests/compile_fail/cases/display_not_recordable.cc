@@ -1,5 +1,8 @@
-// expect: argument 1 has a type that cannot be recorded
+// expect: an argument has a type that cannot be recorded
 // expect: tracing::display(thing)
+// note g++: [with T = Thing]
+// note clang++: 'Thing'
+// errors: 1
 #include "tracing_core/tracing.h"
 struct Thing {};
 void f(Thing const& thing) { TRACE_INFO("shown", tracing::kv("thing", tracing::display(thing))); }

@@ -1,5 +1,7 @@
-// expect: argument 1 has a type that cannot be recorded
+// expect: an argument has a type that cannot be recorded
 // expect: ("loaded", things)
+// note: std::vector<Thing
+// errors: 1
 #include <map>
 #include <vector>
 

@@ -1,5 +1,8 @@
-// expect: cannot be recorded
+// expect: an argument has a type that cannot be recorded
 // expect: (info, thing)
+// note g++: [with T = Thing]
+// note clang++: 'Thing'
+// errors: 1
 #include "tracing_core/tracing.h"
 struct Thing {};
 void f(Thing const& thing) { TRACE_VALUES(info, thing); }

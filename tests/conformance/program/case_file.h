@@ -9,14 +9,14 @@
 
 namespace conformance {
 
-/// An input and its expected answer, both as JSON text: parsed, all cases would take many times as much memory, which
-/// would slow down each fork.
+/// An input and its expected answer, both as JSON text. If all cases were parsed, they would take many times as much
+/// memory, which would slow down each fork.
 struct Case {
   std::string id;
   std::string tag;
   std::string input;
   std::string expected;
-  bool any = false;     ///< any answer passes, as long as there is one
+  bool any = false;     ///< any answer passes, as long as one is given
   std::string problem;  ///< why it cannot be run; empty if it can
 };
 

@@ -61,7 +61,7 @@ Json trace(Json const& input, std::size_t) {
   return {{"text", text}};
 }
 
-// Only the equality of ids is compared: replaces them by numbers in the order in which they appear.
+// Replaces ids by numbers in the order in which they appear, so that only the equality of ids is compared.
 void count_ids(Json& answer) {
   auto const text = answer.find("text");
   if (text == answer.end() || !text->is_string()) return;

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace conformance {
-namespace {
+namespace conformance { namespace {
 
 using Json = nlohmann::json;
 
@@ -39,5 +38,4 @@ TEST(Differences, HavePathAndBothValues) {
             "a[0].b\n    expected \"x\"\n    got      \"y\"");
 }
 
-}  // namespace
-}  // namespace conformance
+}}  // namespace conformance

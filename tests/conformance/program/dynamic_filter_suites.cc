@@ -26,7 +26,8 @@ class Observer final : public tracing::Layer {
   std::size_t& seen_;
 };
 
-// What decides whether a callsite is enabled: the maximum level, or the filter's interest in the callsite.
+// Returns the stage that decides whether a callsite is enabled: the maximum level, or the filter's interest in the
+// callsite.
 std::string_view stage(EnvFilter& filter, tracing::Metadata const& metadata) {
   if (!(metadata.level() <= filter.max_level_hint())) return "max_level";
   return name_of(filter.callsite_enabled(metadata));
@@ -48,9 +49,8 @@ Json dynamic(Json const& input, std::size_t part) {
   EnvFilter& filter = *owned;
   auto observer = std::make_unique<Observer>(seen);
   tracing::set_global_default(
-      part == kGlobal
-          ? tracing::RegistryBuilder().with_filter(std::move(owned)).with(std::move(observer)).build()
-          : tracing::RegistryBuilder().with(std::move(observer), std::move(owned)).build());
+      part == kGlobal ? tracing::RegistryBuilder().with_filter(std::move(owned)).with(std::move(observer)).build()
+                      : tracing::RegistryBuilder().with(std::move(observer), std::move(owned)).build());
 
   Json steps = Json::array();
   for (Json const& operation : operations) {

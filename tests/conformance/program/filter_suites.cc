@@ -36,7 +36,8 @@ Json parse(std::string const& text, tracing::EnvFilterOptions const& options) {
   return out;
 }
 
-// As the reference writes errors to standard error; our own text also has the position and the expected text.
+// Writes errors as the reference writes them to standard error, without the position and the expected text that our
+// messages have.
 Json parse_lossy(std::string const& text, tracing::EnvFilterOptions const& options) {
   std::vector<ParseError> errors;
   Json out = description_of(EnvFilter::parse_lossy(text, options, &errors));
@@ -62,8 +63,8 @@ Json env_filter_parse(Json const& input, std::size_t) {
   if (has_default) return out;
   {
     StderrCapture const capture;
-    out["new"] = description_of(EnvFilter::parse_lossy(
-        text, {.default_directive = tracing::Directive::parse("error"), .literal_text = false}));
+    out["new"] = description_of(
+        EnvFilter::parse_lossy(text, {.default_directive = tracing::Directive::parse("error"), .literal_text = false}));
   }
   ParseError error;
   auto const directive = tracing::Directive::parse(text, &error, tracing::ValueSyntax::regex);
@@ -71,7 +72,7 @@ Json env_filter_parse(Json const& input, std::size_t) {
   return out;
 }
 
-// Errors in patterns have another wording than the reference's: cuts each line where that begins.
+// Errors in patterns are worded unlike the reference's: cuts each line where such an error begins.
 void cut_pattern_errors(Json& answer) {
   if (answer.is_structured()) {
     for (Json& inner : answer) cut_pattern_errors(inner);

@@ -37,12 +37,9 @@ tracing::EnvFilter FilterSettings::make() const {
 
 std::string_view name_of(tracing::Interest interest) {
   switch (interest) {
-    case tracing::Interest::never:
-      return "never";
-    case tracing::Interest::sometimes:
-      return "sometimes";
-    case tracing::Interest::always:
-      return "always";
+    case tracing::Interest::never: return "never";
+    case tracing::Interest::sometimes: return "sometimes";
+    case tracing::Interest::always: return "always";
   }
   return "unknown";
 }

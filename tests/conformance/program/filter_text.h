@@ -9,7 +9,7 @@
 
 namespace conformance {
 
-/// A directive that a case adds or sets as the default. Throws BadCase if it cannot be parsed.
+/// Returns a directive that a case adds or sets as the default. Throws BadCase if it cannot be parsed.
 tracing::Directive directive_of(std::string const& text);
 
 /// The settings of an EnvFilter in an input: `filter`, and optionally `regex`, `default_directive`, `add_directives`.

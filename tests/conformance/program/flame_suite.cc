@@ -26,7 +26,7 @@ tracing::FlameOptions flame_options(ObjectReader& input) {
   return options;
 }
 
-// The lines of `text` with `<ns>` for the number at their end; marks a last line without a line end.
+// Returns the lines of `text` with `<ns>` for the number at their end; marks a last line without a line end.
 Json lines_of(std::string const& text) {
   Json lines = Json::array();
   std::size_t begin = 0;

@@ -8,8 +8,9 @@
 #include "scenario.h"
 #include "suite.h"
 #include "tracing_core/export/print.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/record/ring/record_layer.h"
 
 namespace conformance {
 namespace {
@@ -52,12 +53,9 @@ std::shared_ptr<tracing::Timer const> timer(std::string const& text) {
   static constexpr std::pair<char const*, TimeKind> kNames[] = {
       {"fixed", TimeKind::fixed}, {"none", TimeKind::none}, {"fail", TimeKind::fail}};
   switch (look_up(kNames, "time", text)) {
-    case TimeKind::none:
-      return nullptr;
-    case TimeKind::fail:
-      return tracing::make_timer([](tracing::TextBuffer&, tracing::Instant) { return false; });
-    case TimeKind::fixed:
-      break;
+    case TimeKind::none: return nullptr;
+    case TimeKind::fail: return tracing::make_timer([](tracing::TextBuffer&, tracing::Instant) { return false; });
+    case TimeKind::fixed: break;
   }
   return tracing::make_timer([utc = tracing::utc_timer()](tracing::TextBuffer& out, tracing::Instant) {
     return utc->append(out, tracing::Instant{1'767'916'569'977'977'000});
@@ -70,8 +68,8 @@ tracing::PrintOptions print_options(Json const& config) {
   tracing::FormatOptions& format = options.format;
   format.kind = format_kind(reader.get<std::string>("format"));
   format.name_sanitization = false;  // the reference prints names unchanged
-  format.all_values = true;          // each value of a field
-  format.repeated_names = true;      // and two members of one name in an object
+  format.all_values = true;          // prints each value of a field
+  format.repeated_names = true;      // prints two members of one name in an object
   format.timer = timer(reader.get_or<std::string>("time", "fixed"));
   for (auto const& [key, option] : {std::pair{"ansi", &format.ansi},
                                     {"ansi_sanitization", &format.ansi_sanitization},
@@ -97,18 +95,18 @@ std::size_t scenario_parts(Json const& input) {
   return configs->size();
 }
 
-// What `testlog show` would print.
+// Returns the text that `testlog show` would print.
 std::string text_of_recording(RecordStore const& recorded, tracing::PrintOptions options) {
   std::string text;
-  auto const recording = tracing::internal::Recording::read_region(recorded.region());
+  auto const recording = tracing::internal::read_region(recorded.region());
   auto const registry = printing_registry(std::move(options), text);
-  tracing::internal::replay(*recording, *registry, [](tracing::internal::RecordEntry const&) { return true; });
+  tracing::recording::replay(*recording, *registry, [](tracing::recording::Entry const&) { return true; });
   for (std::string const& problem : recording->problems()) text += "problem: " + problem + "\n";
   return text;
 }
 
-// The recording of each scenario, replayed, must print what was printed at once, durations included; but names of threads are as wide as the longest
-// one that the process has printed.
+// The recording of each scenario, replayed, must print the text that was printed at once, including durations. But the
+// names of threads are as wide as the longest name that the process has printed.
 Json scenario(Json const& input, std::size_t part) {
   ObjectReader reader(input, "the input");
   Scenario& scenario = Scenario::start(reader.at("callsites"));
@@ -141,7 +139,7 @@ tracing::PrintOptions bare(FormatKind kind) {
   return options;
 }
 
-// The line of an event with this one field.
+// Returns the line of an event with this field alone.
 std::string event_line(FormatKind kind, char const* field, Json const& value) {
   std::string text;
   tracing::ScopedDefault const scope(printing_registry(bare(kind), text));
@@ -151,7 +149,7 @@ std::string event_line(FormatKind kind, char const* field, Json const& value) {
   return text;
 }
 
-// The line of an event without fields in a span with the field.
+// Returns the line of an event without fields in a span with the field.
 std::string line_in_span(FormatKind kind, Json const& value) {
   std::string text;
   tracing::ScopedDefault const scope(printing_registry(bare(kind), text));

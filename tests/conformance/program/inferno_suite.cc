@@ -49,7 +49,7 @@ Options read_options(Json const& words) {
   return options;
 }
 
-// The text between `before` and `after`, searched from `at` on; sets `at` to its end.
+// Returns the text between `before` and `after`, searched from `at` on; sets `at` to its end.
 std::string between(std::string const& text, std::string_view before, std::string_view after, std::size_t& at) {
   std::size_t const begin = text.find(before, at);
   std::size_t const end = begin == text.npos ? begin : text.find(after, begin + before.size());
@@ -68,7 +68,7 @@ std::string without_escapes(std::string text) {
   return text;
 }
 
-// The frames in the picture, sorted by y, then by x, as in the cases.
+// Returns the frames in the picture, sorted by y, then by x, as in the cases.
 Json frames_in(std::string const& svg) {
   std::vector<std::tuple<int, double, Json>> frames;
   for (std::size_t at = 0; (at = svg.find("<g class=\"f\"", at)) != svg.npos;) {
@@ -105,7 +105,7 @@ Json inferno(Json const& input, std::size_t) {
   return {{"ok", true}, {"width", width}, {"height", height}, {"frames", frames_in(svg)}};
 }
 
-// The message for a graph without frames is not compared.
+// Removes the message for a graph without frames, which is not compared.
 void without_words(Json& answer) {
   if (answer.value("ok", true)) return;
   answer.erase("error");

@@ -89,7 +89,7 @@ std::string describe(int status) {
   return "ended with exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-// False at the end of the process's output.
+// Reads more output of a worker. Returns false at the end of the output.
 bool read_some(Worker& worker) {
   char room[65536];
   ssize_t const count = ::read(worker.pipe, room, sizeof(room));
@@ -110,7 +110,7 @@ std::string finish(Worker& worker, bool timed_out, std::chrono::milliseconds tim
 }  // namespace
 
 std::vector<Outcome> run_isolated(std::size_t count, Isolation const& isolation, Answer const& answer) {
-  std::fflush(nullptr);  // or each process would write the buffered text again
+  std::fflush(nullptr);  // otherwise each process would write the buffered text again
   std::vector<Outcome> outcomes(count);
   std::deque<Range> waiting;
   for (std::size_t begin = 0; begin < count; begin += isolation.tasks_per_process) {

@@ -9,17 +9,17 @@
 
 namespace conformance {
 
-/// The result of one task: its answer, or how its process ended without one.
+/// The result of a task: its answer, or the way in which its process ended without an answer.
 struct Outcome {
   std::string answer;
   std::string death;  ///< "killed by signal 11 (Segmentation fault)"; empty if it answered
 };
 
-/// How tasks are distributed to processes.
+/// Says how tasks are distributed to processes.
 struct Isolation {
-  std::size_t tasks_per_process = 1;    ///< 1: each task has a new process
-  std::size_t processes = 2;            ///< the maximum number of concurrent processes
-  std::chrono::milliseconds timeout{10'000};  ///< of one task, after which its process is killed
+  std::size_t tasks_per_process = 1;          ///< 1: each task has a new process
+  std::size_t processes = 2;                  ///< the maximum number of concurrent processes
+  std::chrono::milliseconds timeout{10'000};  ///< for each task, after which its process is killed
 };
 
 /// Calls `answer(i)` for i in [0, count) in forked processes and returns the outcomes in that order. If a process dies,

@@ -7,8 +7,7 @@
 #include <set>
 #include <string>
 
-namespace conformance {
-namespace {
+namespace conformance { namespace {
 
 std::string process(std::size_t) { return std::to_string(getpid()); }
 
@@ -59,5 +58,4 @@ TEST(RunIsolated, LosesOneTaskIfAProcessHangs) {
   EXPECT_EQ(outcomes[2].answer, "answer");
 }
 
-}  // namespace
-}  // namespace conformance
+}}  // namespace conformance

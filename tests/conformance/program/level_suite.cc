@@ -7,7 +7,7 @@
 namespace conformance {
 namespace {
 
-// "INFO" as the reference's Debug writes it: "Info".
+// Returns "Info" for "INFO", as the reference's Debug writes it.
 std::string capitalised(std::string_view name) {
   std::string out(name);
   for (std::size_t i = 1; i < out.size(); ++i) out[i] = static_cast<char>(out[i] + ('a' - 'A'));

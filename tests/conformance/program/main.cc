@@ -17,8 +17,7 @@
 #include "run_file.h"
 #include "suite.h"
 
-namespace conformance {
-namespace {
+namespace conformance { namespace {
 
 namespace fs = std::filesystem;
 
@@ -31,8 +30,8 @@ constexpr char kUsage[] =
     "  --jobs N        concurrent processes; default: the number of processors\n"
     "  --timeout-ms N  timeout of one answer; default 10000\n";
 
-constexpr std::size_t kFailuresShown = 10;  // of each file
-constexpr std::size_t kLinesShown = 4;      // of each failure
+constexpr std::size_t kFailuresShown = 10;  // limit for each file
+constexpr std::size_t kLinesShown = 4;      // limit for each failure
 
 struct Options {
   fs::path dir;
@@ -147,8 +146,7 @@ int run(Options const& options) {
   return totals.failed == 0 ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace conformance
+}}  // namespace conformance
 
 int main(int argc, char** argv) {
   try {

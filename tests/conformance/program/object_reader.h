@@ -1,4 +1,4 @@
-// ObjectReader: reads a JSON object and rejects unknown keys.
+// ObjectReader reads a JSON object and rejects unknown keys.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ class BadCase : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads an object key by key; finish() throws BadCase if there are other keys, so that no setting is silently ignored.
+/// Reads an object key by key. finish() throws BadCase if the object has other keys, so that no setting is ignored.
 class ObjectReader {
  public:
   /// `what` names the object in errors. REQUIRES: `object` outlives this.
@@ -26,7 +26,7 @@ class ObjectReader {
     if (!object.is_object()) throw BadCase(what_ + " is not an object: " + object.dump());
   }
 
-  /// Null if there is no such key, or its value is null.
+  /// Returns null if the key does not exist, or its value is null.
   Json const* find(std::string const& key) {
     read_.insert(key);
     auto const found = object_.find(key);
@@ -37,7 +37,7 @@ class ObjectReader {
     if (found == nullptr) throw BadCase(what_ + " has no `" + key + "`: " + object_.dump());
     return *found;
   }
-  /// Throws BadCase if the value has another type.
+  /// Returns the value of a key. Throws BadCase if it has another type.
   template <class T>
   T get(std::string const& key) {
     return convert<T>(key, at(key));

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNames[] = {"time.busy", "time.idle"};
 constexpr std::string_view kUnits[] = {"ns", "µs", "ms", "s"};
 
-// Skips colours, `=`, `: `, `":"` between a name and its value.
+// Skips colours, `=`, `: `, and `":"` between a name and its value.
 std::size_t skip_separator(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     if (text[at] == '\x1b') {
@@ -26,7 +26,7 @@ std::size_t skip_separator(std::string_view text, std::size_t at) {
   return at;
 }
 
-// The size of a duration at the start of `text`: digits with at most one dot, and a unit.
+// Returns the size of a duration at the start of `text`: digits with at most one dot, and a unit.
 std::size_t duration_size(std::string_view text) {
   std::size_t const digits = std::min(text.find_first_not_of("0123456789."), text.size());
   if (digits == 0 || std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(digits), '.') > 1) return 0;

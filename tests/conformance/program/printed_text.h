@@ -1,4 +1,4 @@
-// Used by the format suites: a layer that prints to a string, and removal of durations.
+// For the format suites: a layer that prints to a string, and a function that removes durations.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace conformance {
 
-/// A layer that appends to `out`, which must outlive it. Single-thread.
+/// Returns a layer that appends to `out`, which must outlive it. Single-thread.
 std::unique_ptr<tracing::Layer> printing_layer(tracing::PrintOptions options, std::string& out);
-/// A registry with such a layer alone.
+/// Returns a registry that has only a printing layer.
 std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options, std::string& out);
 
-/// The text with `<T>` for the values of `time.busy` and `time.idle`, in any format.
+/// Returns the text with `<T>` for the values of `time.busy` and `time.idle`, in any format.
 std::string without_durations(std::string const& text);
 
 }  // namespace conformance

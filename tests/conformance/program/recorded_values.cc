@@ -39,14 +39,14 @@ Value::Int128 to_int128(std::string_view text) {
   return static_cast<Value::Int128>(negative ? -size : size);
 }
 
-// Text whose debug form is the quoted text, as `?"text"` records it.
-constexpr tracing::CustomType kDebugText{
-    [](void const* object, tracing::DebugWriter& writer) {
-      writer.value(Value::of_text(*static_cast<std::string const*>(object)));
-    },
-    [](void const* object, tracing::TextBuffer& out, std::string_view) {
-      tracing::append_debug(out, Value::of_text(*static_cast<std::string const*>(object)));
-    }};
+// A text whose debug form is the quoted text, as `?"text"` records it.
+constexpr tracing::CustomType kDebugText{[](void const* object, tracing::DebugWriter& writer) {
+                                           writer.value(Value::of_text(*static_cast<std::string const*>(object)));
+                                         },
+                                         [](void const* object, tracing::TextBuffer& out, std::string_view) {
+                                           tracing::append_debug(
+                                               out, Value::of_text(*static_cast<std::string const*>(object)));
+                                         }};
 
 // A list of texts: an error and its causes.
 constexpr tracing::ErrorType kErrorTexts{

@@ -1,4 +1,4 @@
-// RecordedValues: the values of one statement, made from a case.
+// RecordedValues holds the values of one statement, made from a case.
 #pragma once
 
 #include <deque>
@@ -15,12 +15,12 @@ namespace conformance {
 /// if a value has an unknown kind.
 class RecordedValues {
  public:
-  /// `list` is [[name, value]...]; data() is in the order of the callsite's fields. Names that the callsite does not
-  /// have are ignored.
+  /// `list` is [[name, value]...]; data() is in the order of the callsite's fields. Ignores names that the callsite
+  /// does not have.
   RecordedValues(Json const& list, tracing::Metadata const& metadata);
 
   tracing::Value const* data() const noexcept { return values_.data(); }
-  /// Whether any of the names is one of the callsite's.
+  /// Returns true if a name in the list is a field of the callsite.
   bool names_a_field() const noexcept { return names_a_field_; }
 
  private:

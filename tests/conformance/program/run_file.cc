@@ -30,7 +30,7 @@ std::vector<Task> make_tasks(std::vector<Case>& cases, Suite const& suite) {
   return tasks;
 }
 
-// Runs in a separate process; take() reads the result.
+// Computes an answer in a separate process; take() reads the result.
 std::string answer_text(Suite const& suite, std::string const& input, std::size_t part) {
   // Never destroyed, as spans that a case leaves open refer to it.
   auto const& parsed = *new Json(Json::parse(input));

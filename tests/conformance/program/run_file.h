@@ -13,7 +13,7 @@ namespace conformance {
 
 struct RunOptions {
   std::size_t processes = 2;                  ///< the maximum number of concurrent processes
-  std::chrono::milliseconds timeout{10'000};  ///< of one answer
+  std::chrono::milliseconds timeout{10'000};  ///< limit for each answer
   std::string only_id;                        ///< run only this case; empty for all
 };
 

@@ -65,7 +65,7 @@ tracing::RuntimeCallsite make_callsite(Json const& json, std::string const& what
   auto const file = reader.get_or<std::string>("file", "");
   description.file = file;
   if (reader.find("line") != nullptr) description.line = reader.get<std::uint32_t>("line");
-  // The reference makes names from the source location, even if the metadata does not have it.
+  // The reference makes names from the source location, even if the metadata lacks a location.
   auto const place =
       "event " + (file.empty() ? "src/main.rs" : file) + ":" + std::to_string(description.line.value_or(0));
   auto const name = kind == "span" ? reader.get<std::string>("name") : reader.get_or<std::string>("name", place);
@@ -152,7 +152,7 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   }
   RecordedValues const values(list, *open.metadata);  // rejects unknown values even if the span is disabled
   if (!open.id) {
-    on_thread(thread, [] {});  // assigns the thread's number all the same
+    on_thread(thread, [] {});  // assigns the thread's number even then
     return {.on_disabled_span = true};
   }
   Entered& entered = open.entered[thread.value_or("")];
@@ -164,7 +164,7 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   } else if (operation == "close") {
     on_thread(thread, [&] { open.span = tracing::Span(); });
   } else {
-    // Like Span::record(): in the given order, and without names that the span was not made with.
+    // As Span::record(): in the given order, without names that the span was not made with.
     for (Json const& item : list) {
       Json const alone = Json::array({item});
       RecordedValues const value(alone, *open.metadata);

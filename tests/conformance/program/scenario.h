@@ -1,4 +1,4 @@
-// Scenario: executes the operations of a case, which make spans and events of runtime callsites on threads.
+// Scenario executes the operations of a case, which make spans and events of runtime callsites on threads.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@ namespace conformance {
 /// The result of an operation.
 struct Step {
   bool on_disabled_span = false;               ///< its span is disabled, so nothing happened
-  tracing::Metadata const* emitted = nullptr;  ///< the callsite of the new span or event, else null
+  tracing::Metadata const* emitted = nullptr;  ///< the callsite of the new span or event, otherwise null
 };
 
 /// The callsites, spans and threads of one case.
 class Scenario {
  public:
-  /// Must be called by the main thread, in a process where no other thread has used the library. The scenario is never
-  /// destroyed: spans that a case does not close stay open.
+  /// Starts a scenario. Must be called by the main thread, in a process where no other thread has used the library. The
+  /// scenario is never destroyed: spans that a case does not close stay open.
   static Scenario& start(Json const& callsites);
 
   /// Executes one operation. Throws BadCase if it is unknown.
@@ -37,8 +37,8 @@ class Scenario {
 
   struct OpenSpan {
     tracing::Span span;
-    tracing::Metadata const* metadata = nullptr;  // also if it is disabled
-    tracing::SpanId id{};  // also after the handle is closed
+    tracing::Metadata const* metadata = nullptr;  // set even if it is disabled
+    tracing::SpanId id{};                         // kept even after the handle is closed
     bool closed = false;
     std::map<std::string, Entered> entered;  // by thread
   };
@@ -60,10 +60,10 @@ class Scenario {
   std::map<std::string, OpenSpan> spans_;
 };
 
-/// A callsite made from its description in a case; `what` names it in errors.
+/// Makes a callsite from its description in a case; `what` names it in errors.
 tracing::RuntimeCallsite make_callsite(Json const& description, std::string const& what);
 
-/// Throws BadCase unless it is ERROR, WARN, INFO, DEBUG or TRACE.
+/// Returns the level. Throws BadCase unless it is ERROR, WARN, INFO, DEBUG or TRACE.
 tracing::Level level_of(std::string const& text);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// Suite: how the cases of one file are answered. all_suites() lists all of them.
+// Suite says how the cases of one file are answered. all_suites() lists all suites.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,18 +11,18 @@ namespace conformance {
 
 using Json = nlohmann::json;
 
-/// How the cases of one file are answered. An answer is computed only from the input, in a separate process, and has
-/// the form of the expected one. The suite does not compare them.
+/// Answers the cases of one file. An answer is computed only from the input, in a separate process, and has the form of
+/// the expected answer. The suite does not compare them.
 struct Suite {
   std::string_view file;              ///< without ".json"
   std::size_t tasks_per_process = 1;  ///< 1 if answers depend on what the process did before
-  /// The number of answers of a case; null for one.
+  /// Returns the number of answers of a case; null if each case has one answer.
   std::size_t (*parts)(Json const& input) = nullptr;
-  /// Part `part` of the answer; throws BadCase for unknown input.
+  /// Computes part `part` of the answer; throws BadCase for unknown input.
   Json (*answer)(Json const& input, std::size_t part) = nullptr;
-  /// Combines the parts; null if there is one part.
+  /// Combines the parts; null if each case has one answer.
   Json (*join)(Json&& parts) = nullptr;
-  /// Removes allowed differences from an answer and from the expected one; null if there are none.
+  /// Removes allowed differences from the answer and from the expected answer; null if no differences are allowed.
   void (*normalise)(Json& answer) = nullptr;
 };
 

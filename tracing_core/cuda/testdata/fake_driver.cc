@@ -12,7 +12,7 @@
 
 namespace {
 
-// How many calls were resolved in a version other than that of their row.
+// The number of calls that were resolved in another version than their row has.
 [[maybe_unused]] int not_of_its_row = 0;
 
 struct Row {

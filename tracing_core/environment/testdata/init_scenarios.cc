@@ -1,4 +1,4 @@
-// A program that is no test and calls init_from_env(): `init_scenarios SCENARIO`.
+// A program without tests that calls init_from_env(): `init_scenarios SCENARIO`.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -10,7 +10,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/tracing.h"
 
 namespace {

@@ -1,0 +1,60 @@
+# testlog_add_test(NAME <name> COMMAND <command> [<argument>...] [RECORD <folder>|OFF] [TIMEOUT <seconds>]
+#   [CONFIGURATIONS <configuration>...] [WORKING_DIRECTORY <folder>] [COMMAND_EXPAND_LISTS])
+#
+# add_test() for a program that runs many tests in one process. Each test that fails leaves a recording `<name>.<test>.rec` in <folder>,
+# by default ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, where the command `testlog` looks for it; a hash follows a <name> that
+# is no file name. RECORD OFF keeps none. With a TIMEOUT the program says what its threads are doing when four fifths of the time
+# are over, and from CMake 3.27 on CTest ends it by SIGTERM first; without, it says after a minute where its recording is. All this
+# is in the test's properties ENVIRONMENT, ENVIRONMENT_MODIFICATION, TIMEOUT and TIMEOUT_SIGNAL_NAME: append to the first two, do
+# not replace them.
+
+function(testlog_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "COMMAND_EXPAND_LISTS" "NAME;RECORD;TIMEOUT;WORKING_DIRECTORY" "COMMAND;CONFIGURATIONS")
+  if(NOT ARG_NAME OR NOT ARG_COMMAND)
+    message(FATAL_ERROR "testlog_add_test(NAME <name> COMMAND <command>...) needs both")
+  endif()
+  if(ARG_UNPARSED_ARGUMENTS OR ARG_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "testlog_add_test(NAME ${ARG_NAME}): unexpected or without a value: "
+      "${ARG_UNPARSED_ARGUMENTS} ${ARG_KEYWORDS_MISSING_VALUES}")
+  endif()
+  # All but RECORD and TIMEOUT are add_test()'s, in brackets, since lists of CMake lose empty arguments.
+  set(arguments "")
+  set(is_ours OFF)
+  math(EXPR last "${ARGC} - 1")
+  foreach(i RANGE ${last})
+    if(is_ours)
+      set(is_ours OFF)
+    elseif("${ARGV${i}}" MATCHES "^(RECORD|TIMEOUT)$")
+      set(is_ours ON)
+    else()
+      string(APPEND arguments " [==[${ARGV${i}}]==]")
+    endif()
+  endforeach()
+  cmake_language(EVAL CODE "add_test(${arguments})")
+  if(NOT DEFINED ARG_RECORD)
+    set(ARG_RECORD "${CMAKE_BINARY_DIR}/Testing/Temporary/testlog")
+  endif()
+  if(ARG_RECORD)
+    cmake_path(ABSOLUTE_PATH ARG_RECORD BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+    string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" file "${ARG_NAME}")
+    if(NOT file STREQUAL ARG_NAME)
+      string(MD5 hash "${ARG_NAME}")
+      string(SUBSTRING "${hash}" 0 8 hash)
+      string(APPEND file "~${hash}")
+    endif()
+    set_property(TEST ${ARG_NAME} APPEND PROPERTY ENVIRONMENT_MODIFICATION "TRACE_RECORD_DEFAULT=set:${ARG_RECORD}/${file}.%t.rec")
+  endif()
+  if(ARG_TIMEOUT)
+    set_property(TEST ${ARG_NAME} PROPERTY TIMEOUT ${ARG_TIMEOUT})
+    if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.27)
+      set_property(TEST ${ARG_NAME} PROPERTY TIMEOUT_SIGNAL_NAME SIGTERM)
+    endif()
+    if(ARG_TIMEOUT MATCHES "^[1-9][0-9]*")
+      math(EXPR tenths "${CMAKE_MATCH_0} * 8")
+      string(REGEX REPLACE "(.)$" ".\\1" hang_after "${tenths}")
+      set_property(TEST ${ARG_NAME} APPEND PROPERTY ENVIRONMENT TRACE_HANG_AFTER_DEFAULT=${hang_after})
+    endif()
+  else()
+    set_property(TEST ${ARG_NAME} APPEND PROPERTY ENVIRONMENT TRACE_LONG_AFTER=60)
+  endif()
+endfunction()

@@ -1,0 +1,79 @@
+#define TRACE_TARGET "tracing::cuda"
+#include "cuda_cpu/process/call.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/lasting_thread_local.h"
+#include "cuda_cpu/process/driver.h"
+#include "tracing_core/cuda/errors.h"
+#include "tracing_core/dispatch/current_subscriber.h"
+#include "tracing_core/environment/init.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_cpu::process {
+namespace {
+
+constexpr char const* kVariables[] = {"TRACE_FILTER", "TRACE_PROFILE", "TRACE_CHROME",   "TRACE_FLAME",
+                                      "TRACE_RECORD", "TRACE_PERF",    "TRACE_PERFETTO", "TRACE_XPLANE"};
+
+constinit std::atomic<bool> is_lost{false};  // a call has returned the error that lost the context
+
+}  // namespace
+
+// For programs that do not know of testlog. Test programs have a subscriber before they call anything.
+void start_tracing() {
+  static std::once_flag started;
+  std::call_once(started, [] {
+    bool const is_wanted =
+        std::ranges::any_of(kVariables, [](char const* name) { return secure_getenv(name) != nullptr; });
+    if (!is_wanted || tracing::current_subscriber() != nullptr) return;
+    static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
+    static_cast<void>(guard);
+  });
+}
+
+void explain_if_lost(CUresult result) noexcept {
+  static std::atomic<bool> was_explained{false};
+  if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || cpu::Device::get() == nullptr) return;
+  is_lost.store(true, std::memory_order_relaxed);
+  if (TRACE_ENABLED(error)) return;
+  if (was_explained.exchange(true)) return;
+  try {
+    if (auto const loss = driver().loss()) graph::explain(loss->to_string());
+  } catch (...) {  // out of memory
+  }
+}
+
+RuntimeThreadState& this_thread() noexcept { return cpu::lasting_thread_local<RuntimeThreadState>(); }
+
+cudaError_t start() {
+  RuntimeThreadState& thread = this_thread();
+  // Once a call has said that the context is lost, calls that do not need the driver say so, too.
+  if (is_lost.load(std::memory_order_relaxed) && cpu::Device::get()->sticky() != CUDA_SUCCESS) [[unlikely]]
+    return graph::to_error(cpu::Device::get()->sticky());
+  // A program that also calls the driver may have taken the context away.
+  if (thread.is_current && cpu::this_thread().current != nullptr) return cudaSuccess;
+  static CUresult const opened = [] {
+    start_tracing();
+    return driver().open_device(0);
+  }();
+  if (opened != CUDA_SUCCESS) return graph::to_error(opened);
+  CUresult const result = driver().make_current();
+  thread.is_current = result == CUDA_SUCCESS;
+  return graph::to_error(result);
+}
+
+cudaError_t finish(cudaError_t error) noexcept {
+  if (error == cudaSuccess) [[likely]]
+    return error;
+  this_thread().last_error = error;
+  explain_if_lost(static_cast<CUresult>(error));
+  return error;
+}
+
+}  // namespace cuda_cpu::process

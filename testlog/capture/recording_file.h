@@ -1,0 +1,65 @@
+// RecordingFile: the file in which a test program records, and whether it stays.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "testlog/environment.h"
+#include "testlog/internal/process.h"
+#include "tracing_core/environment/ctest_run.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/record/ring/region.h"
+
+namespace testlog { inline namespace v1 {
+
+/// Returns the folder of TRACE_RECORD_DEFAULT, whose value is a folder, or a path with %t in its last part; empty if
+/// the variable is not set.
+std::filesystem::path default_folder(Environment const& environment);
+
+/// The file of TRACE_RECORD or, if this is not set, of TRACE_RECORD_DEFAULT. Single-thread.
+class RecordingFile {
+ public:
+  RecordingFile() = default;
+  RecordingFile(RecordingFile const&) = delete;
+  RecordingFile& operator=(RecordingFile const&) = delete;
+
+  /// Makes the file. Returns null if no file is wanted or it cannot be made. If the file of TRACE_RECORD cannot be
+  /// made, reports it; if the file of TRACE_RECORD_DEFAULT cannot be made, problem() tells, and only a failing test
+  /// reports it. If TRACE_RECORD_DEFAULT is set, notes in the log of runs in its folder that this process, which is
+  /// part of `run`, runs tests.
+  std::unique_ptr<tracing::internal::Region> open(Environment const& environment, Output& output,
+                                                  internal::ProcessRole const& role, tracing::internal::Run const& run);
+
+  /// Returns the path of the file; empty without a file.
+  std::string const& path() const noexcept { return path_; }
+  /// Returns true unless TRACE_RECORD asked for the file.
+  bool is_default() const noexcept { return is_default_; }
+  /// Says why the default file could not be made; empty if it was made or was not wanted.
+  std::string const& problem() const noexcept { return problem_; }
+
+  /// Returns when the first process of this process's ctest began; nothing without TRACE_RECORD_DEFAULT or ctest.
+  std::optional<tracing::Instant> run_began() const;
+
+  /// Called when tests begin to run: if the process ends meanwhile, the file stays.
+  void begin_run() noexcept { is_wanted_ = true; }
+  /// Called when all tests have ended: if they passed, the file need not stay.
+  void end_run(bool passed) noexcept { is_wanted_ = !passed; }
+  /// Called at the end of the process, with or without a file: removes the file unless it is to be kept.
+  void finish() noexcept;
+
+ private:
+  void log_begin(Environment const& environment, tracing::internal::Run const& run, std::string const& name,
+                 tracing::Instant time);
+
+  std::string path_, problem_;
+  tracing::internal::Run run_;
+  std::string folder_of_log_, name_in_log_;  // empty without a log
+  bool is_default_ = false;
+  bool keeps_all_ = false;
+  bool is_wanted_ = false;
+  unsigned forks_when_made_ = 0;
+};
+
+}}  // namespace testlog::v1

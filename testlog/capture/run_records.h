@@ -1,0 +1,67 @@
+// RunRecords: what the recording says about the run of tests itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/record/ring/record_layer.h"
+
+namespace testing {
+class TestInfo;
+class TestPartResult;
+class TestResult;
+class UnitTest;
+}  // namespace testing
+
+namespace testlog { inline namespace v1 {
+
+/// Writes marks into a recording, on a track of their own, so that a recording describes the run without other files:
+/// its process, which tests began, how they ended, and their failures, skips and properties. Marks are kept longer than
+/// other records. Thread-safe; a forked child writes no marks.
+class RunRecords {
+ public:
+  /// `store` must outlive it.
+  explicit RunRecords(tracing::internal::RecordStore const& store);
+  RunRecords(RunRecords const&) = delete;
+  RunRecords& operator=(RunRecords const&) = delete;
+
+  /// `run` is the id of the run that the process is part of.
+  void begin_process(int argc, char const* const* argv, std::string_view run);
+  /// `repetition` counts from 0.
+  void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
+  void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;
+  void end_test(std::string_view name, testing::TestInfo const& test) noexcept;
+  /// Writes the properties that RecordProperty() recorded in a test, in a suite outside its tests (`test` is then the
+  /// suite), or outside of suites (`test` is then empty).
+  void properties(std::string_view test, testing::TestResult const& result) noexcept;
+  /// Writes a failure or a skip. `test` is empty outside any test.
+  void part_result(std::string_view test, testing::TestPartResult const& result) noexcept;
+  /// Writes that the program called exit() while tests ran.
+  void exit_of_process(std::string_view test) noexcept;
+  /// Writes a fatal signal, in its handler. Async-signal-safe. Writes nothing if another thread is writing.
+  void fatal_signal(std::string_view test, std::string_view signal) noexcept;
+  /// Writes, for a report, that `test` still runs after `duration_ms`. Async-signal-safe. Writes nothing if another
+  /// thread is writing.
+  void still_running(std::string_view test, std::uint64_t duration_ms) noexcept;
+  /// Writes that the tests have ended.
+  void end_run(testing::UnitTest const& program) noexcept;
+
+ private:
+  template <class... Values>
+  void write(tracing::Metadata const& metadata, Values const&... values) noexcept;
+  template <class... Values>
+  void write_locked(tracing::Metadata const& metadata, Values const&... values) noexcept TRACING_REQUIRES(mutex_);
+
+  unsigned const forks_when_made_;
+  tracing::internal::Mutex mutex_;
+  tracing::internal::ChunkWriter writer_ TRACING_GUARDED_BY(mutex_);
+};
+
+/// Returns the command line. Replaces the value of an argument such as `--password=x` if redact() hides fields with
+/// that name.
+std::string command_line(int argc, char const* const* argv);
+
+}}  // namespace testlog::v1

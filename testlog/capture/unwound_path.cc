@@ -1,0 +1,56 @@
+#include "testlog/capture/unwound_path.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+
+#include "tracing_core/format/span_path.h"
+#include "tracing_core/internal/utf8.h"
+
+namespace testlog { inline namespace v1 {
+namespace {
+
+constinit thread_local int spans_of_destructors = 0;  // entered during the unwinding and not left yet
+constinit thread_local bool any = false;              // there are such spans, or a path
+constinit thread_local char path[512] =
+    {};  // cut to this size; no std::string, which destructors of other objects could outlive
+constinit thread_local std::size_t path_size = 0;
+
+}  // namespace
+
+std::string_view unwound_path() noexcept { return {path, any ? path_size : 0}; }
+
+void forget_unwound() noexcept {
+  spans_of_destructors = 0;
+  any = false;
+  path_size = 0;
+}
+
+void observe_record() noexcept {
+  if (any && std::uncaught_exceptions() == 0) [[unlikely]]
+    forget_unwound();
+}
+
+void observe_enter() noexcept {
+  if (std::uncaught_exceptions() == 0) [[likely]]
+    return;
+  ++spans_of_destructors;
+  any = true;
+}
+
+void observe_exit(tracing::SpanRef span) noexcept {
+  if (std::uncaught_exceptions() == 0) [[likely]]
+    return observe_record();
+  if (spans_of_destructors > 0) {
+    --spans_of_destructors;
+    return;
+  }
+  any = true;
+  if (path_size > 0) return;
+  tracing::InlineTextBuffer<sizeof(path)> text;
+  tracing::append_span_path(text, span);
+  path_size = tracing::internal::char_start(text.view(), std::min(text.size(), sizeof(path)));
+  text.view().copy(path, path_size);
+}
+
+}}  // namespace testlog::v1

@@ -1,0 +1,27 @@
+// The spans that an exception left, for the report of a test that it ends.
+//
+// A span that ends while std::uncaught_exceptions() counts an exception was left by the exception. The path of the
+// first such span is kept until the exception was caught and the thread records something else. So if a test catches an
+// exception and, without a record in between, throws another exception outside of spans, unwound_path() still returns
+// the path of the first exception.
+#pragma once
+
+#include <string_view>
+
+#include "tracing_core/collect/span_ref.h"
+
+namespace testlog { inline namespace v1 {
+
+/// Returns the path of the innermost span that the last exception on this thread left, such as `launch{count=4}:check`;
+/// empty if it left no span. Valid until the thread's next record.
+std::string_view unwound_path() noexcept;
+/// Forgets the path.
+void forget_unwound() noexcept;
+
+// Called for each record of the thread. Destructors that run during the unwinding may make records and spans of their
+// own.
+void observe_record() noexcept;
+void observe_enter() noexcept;
+void observe_exit(tracing::SpanRef span) noexcept;
+
+}}  // namespace testlog::v1

@@ -1,0 +1,63 @@
+#include "testlog/outputs/labels.h"
+
+#include "testlog/capture/death_tests.h"
+#include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/model/text_escape.h"
+
+namespace testlog { inline namespace v1 {
+namespace {
+
+constinit thread_local LabelledFormat::Replaying const* replaying = nullptr;
+
+}  // namespace
+
+bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution const& attribution) noexcept {
+  if (labels == ThreadLabels::on || DeathTests::has_track(track.number)) return true;
+  return labels == ThreadLabels::automatic && !attribution.runs_tests(track.number);
+}
+
+LabelledFormat::Replaying::Replaying(ThreadLabels threads) noexcept : threads_(threads) { replaying = this; }
+LabelledFormat::Replaying::~Replaying() { replaying = nullptr; }
+
+bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
+  if (replaying == nullptr) attribution_.observe_event();
+  Owner const owner = replaying == nullptr ? attribution_.owner_now(event.shown) : replaying->owner_;
+  tracing::Track const& track = event.context.track();
+  if (is_json_) {
+    bool const appended = format_->append(out, event);
+    if (appended) append_json_members(out, attribution_, owner, track);
+    return appended;
+  }
+  bool const has_owner = owner.test == 0 || owner.late;
+  bool const has_thread = names_thread(replaying == nullptr ? threads_ : replaying->threads_, track, attribution_);
+  std::size_t const begin = out.size();
+  if (replaying != nullptr) out.append(replaying->prefix_);
+  if (has_owner) append_owner(out, owner);
+  if (has_thread) tracing::internal::append_thread_label(out, track);
+  std::size_t const label_end = out.size();
+  if (equal_lines_ != nullptr) EqualLines::begin_line();
+  bool const appended = format_->append(out, event);
+  if (appended && (equal_lines_ == nullptr || equal_lines_->keeps(event.metadata, out, begin, label_end))) return true;
+  out.resize_down(begin);
+  return false;
+}
+
+void LabelledFormat::append_owner(tracing::TextBuffer& out, Owner owner) const noexcept {
+  if (owner.test == 0) return out.append("[outside any test] ");
+  std::string_view const name = attribution_.name_of(owner.test);
+  out.append("[late, from ");
+  out.append(name.empty() ? "an earlier test" : name);
+  out.append("] ");
+}
+
+void append_json_members(tracing::TextBuffer& out, Attribution const& attribution, Owner owner,
+                         tracing::Track const& track) noexcept {
+  tracing::internal::JsonMembers members(out);
+  if (!members.is_open()) return;
+  if (std::string_view const name = attribution.name_of(owner.test); !name.empty())
+    tracing::append_json_string(members.add("test"), name);
+  if (owner.late) members.add("late").append("true");
+  members.add_thread(track);
+}
+
+}}  // namespace testlog::v1

@@ -1,0 +1,104 @@
+#include "testlog/outputs/live_output.h"
+
+#include <gtest/gtest.h>
+#include <strings.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "testlog/outputs/labels.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/export/line_sink.h"
+
+namespace testlog { inline namespace v1 {
+namespace {
+
+// Reads --gtest_color as GoogleTest does.
+tracing::ColorChoice choice_of(std::string const& gtest_color) {
+  auto const is = [&](char const* word) { return strcasecmp(gtest_color.c_str(), word) == 0; };
+  if (is("yes") || is("true") || is("t") || is("1")) return tracing::ColorChoice::always;
+  return is("") || is("auto") ? tracing::ColorChoice::automatic : tracing::ColorChoice::never;
+}
+
+// Prints nothing: its filter marks the records that TRACE_FILTER selects.
+class MarkingLayer final : public tracing::Layer {
+ public:
+  tracing::Hooks hooks() const noexcept override { return tracing::Hooks::none; }
+};
+
+}  // namespace
+
+LiveOutput::LiveOutput(Environment const& environment, Output& output, Attribution& attribution,
+                       std::string_view gtest_color, bool mute)
+    : environment_(environment),
+      output_(output),
+      mute_(mute),
+      timer_(tracing::internal::timer_of(environment.time)),
+      is_coloured_(
+          tracing::internal::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)))),
+      format_(make_format(attribution, true)),
+      report_format_(make_format(attribution, tracing::internal::is_json(environment.format))),
+      live_format_(format_),
+      owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
+      filter_(owned_filter_.get()),
+      outside_tests_(filter_->directives()) {
+  // Files and JSON, which is for programs, have all lines.
+  bool const is_for_people = !tracing::internal::is_json(environment.format) && !output.is_file();
+  if (mute || environment.show != Show::live || environment.equal_lines == 0 || !is_for_people) return;
+  equal_lines_.emplace(output, environment.equal_lines, tracing::internal::record_end(environment.format));
+  live_format_ = make_format(attribution, true, &*equal_lines_);
+}
+
+LiveOutput::Format LiveOutput::make_format(Attribution& attribution, bool has_time, EqualLines* equal_lines) const {
+  tracing::FormatOptions options;
+  options.kind = environment_.format;
+  options.ansi = is_coloured_;
+  options.value_sanitization = true;
+  options.shorten_span_values = true;
+  options.timer = !has_time ? nullptr : equal_lines == nullptr ? timer_ : EqualLines::observed(timer_);
+  return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
+                                          tracing::internal::is_json(options.kind), environment_.threads, equal_lines);
+}
+
+std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
+  if (mute_) return nullptr;
+  if (environment_.show != Show::live) return std::make_unique<MarkingLayer>();
+  auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) {
+    if (output_.is_in_forked_child() && testing::internal::InDeathTestChild()) return;
+    if (!has_printed()) has_printed_.store(true, std::memory_order_relaxed);
+    output_.write(line);
+  });
+  return tracing::print_layer(print_options(tracing::to_sink(std::move(sink)), live_format_));
+}
+
+tracing::PrintOptions LiveOutput::print_options(tracing::WriterPtr writer, Format format) const {
+  return {.format = {.timer = timer_},
+          .event_format = std::move(format),
+          .span_events = environment_.span_events,
+          .threshold = std::chrono::microseconds(environment_.perf.threshold_us),
+          .writer = std::move(writer)};
+}
+
+bool LiveOutput::set_filter(std::string_view directives) {
+  std::vector<tracing::ParseError> errors;
+  if (filter_->set(directives, &errors)) tracing::rebuild_interest();
+  for (auto const& error : errors) {
+    if (mute_) continue;
+    output_.write_note("report", "testlog: " + tracing::render(error, directives, "the test's filter") + "\n");
+  }
+  return errors.empty();
+}
+
+void LiveOutput::begin_test(Settings const& settings) {
+  outside_tests_ = filter_->directives();
+  has_printed_.store(false, std::memory_order_relaxed);
+  if (!settings.default_filter.empty() && !environment_.filter_is_set) set_filter(settings.default_filter);
+}
+
+void LiveOutput::end_test() {
+  if (equal_lines_) equal_lines_->finish();
+  if (filter_->set(outside_tests_, nullptr)) tracing::rebuild_interest();
+}
+
+}}  // namespace testlog::v1

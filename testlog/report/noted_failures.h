@@ -1,0 +1,43 @@
+// NotedFailures: when and where assertions failed, for the failure report.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/model/ids.h"
+
+namespace testing {
+class TestPartResult;
+}  // namespace testing
+
+namespace testlog { inline namespace v1 {
+
+struct NotedFailure {
+  std::uint64_t ticks = 0;  ///< a place in the recording, see Capture
+  std::uint64_t thread = 0;
+  std::string thread_name{};
+  std::string text{};  ///< `outer:inner: file.cc:7: message on one line`
+
+  tracing::Track track() const noexcept { return {thread, thread_name}; }
+};
+
+/// The failures since the last report, in the order of time. Thread-safe.
+class NotedFailures {
+ public:
+  static constexpr std::size_t kMax = 1000;  ///< further failures are only counted
+
+  /// Called on the thread that failed, in the spans `path`.
+  void add(testing::TestPartResult const& failure, std::string_view path, std::uint64_t ticks);
+  /// Returns the failures and forgets them. If there were more than kMax, one more entry says how many.
+  std::vector<NotedFailure> take();
+
+ private:
+  tracing::internal::Mutex mutex_;
+  std::vector<NotedFailure> failures_ TRACING_GUARDED_BY(mutex_);
+  std::uint64_t more_ TRACING_GUARDED_BY(mutex_) = 0;
+};
+
+}}  // namespace testlog::v1

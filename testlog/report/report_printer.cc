@@ -1,0 +1,137 @@
+#include "testlog/report/report_printer.h"
+
+#include <utility>
+
+#include "testlog/capture/death_tests.h"
+#include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/format/ansi.h"
+#include "tracing_core/format/duration_text.h"
+#include "tracing_core/internal/short_text.h"
+#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/record/replay.h"
+
+namespace testlog { inline namespace v1 {
+namespace {
+
+using tracing::internal::counted;
+using tracing::recording::Entry;
+
+// All lines name their thread if there are several threads.
+ThreadLabels labels_of(ThreadLabels chosen, bool has_threads) noexcept {
+  return chosen == ThreadLabels::automatic && has_threads ? ThreadLabels::on : chosen;
+}
+
+}  // namespace
+
+std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options,
+                                                     std::unique_ptr<tracing::Filter> filter) {
+  return tracing::RegistryBuilder()
+      .with(tracing::print_layer(std::move(options)), tracing::with_perf_spans(std::move(filter)))
+      .build();
+}
+
+ReportPrinter::ReportPrinter(ReportParts const& parts, ReportPlan const& plan, std::string begin, Write write)
+    : parts_(parts),
+      plan_(plan),
+      write_(std::move(write)),
+      threads_(labels_of(parts.environment.threads, plan.has_threads)),
+      has_times_(parts.environment.time != tracing::TimeStyle::none &&
+                 !tracing::internal::is_json(parts.environment.format)),
+      zero_(parts.attribution.running() == 0 ? plan.first_ticks : parts.capture.begin_of_test()),
+      test_(parts.attribution.name_of(parts.attribution.running())),
+      text_(std::move(begin)),
+      replaying_(threads_) {}
+
+bool ReportPrinter::print(tracing::recording::Recording& recording, ReportWalk walk) {
+  auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) {
+    text_ += line;
+    has_records_ = true;
+  });
+  tracing::PrintOptions options = parts_.live.report_options(tracing::to_sink(std::move(sink)));
+  options.span_events = ReportWalk::printed_events(options.span_events);
+  auto const registry = printing_registry(std::move(options), nullptr);
+  tracing::recording::replay(recording, *registry, [&](Entry const& entry) { return follow(entry, walk); });
+  walk.finish([this](NotedFailure const& failure) { print_failure(failure); });
+  print_gap();
+  return has_records_;
+}
+
+void ReportPrinter::end(std::string_view text) {
+  text_ += text;
+  write_(text_);
+}
+
+// The line itself is made after this call.
+bool ReportPrinter::follow(Entry const& entry, ReportWalk& walk) {
+  bool const has_line = walk.follow(entry, [this](NotedFailure const& failure) { print_failure(failure); });
+  if (!has_line || !begin_line(left_out_records_)) return false;
+  bool const is_of_child = DeathTests::has_track(entry.track);
+  prefix_ = is_of_child ? prefix_after(entry.time.ns - parts_.capture.time_of_test().ns) : prefix_at(entry.ticks);
+  replaying_.set_prefix(prefix_);
+  replaying_.set_owner(parts_.attribution.owner_of(entry, walk.span()));
+  return true;
+}
+
+void ReportPrinter::print_failure(NotedFailure const& failure) {
+  if (!begin_line(left_out_failures_)) return;
+  tracing::InlineTextBuffer<512> line;
+  line.append(prefix_at(failure.ticks));
+  tracing::Track const track = failure.track();
+  if (names_thread(threads_, track, parts_.attribution)) tracing::internal::append_thread_label(line, track);
+  tracing::internal::append_painted(line, parts_.live.is_coloured(),
+                                    tracing::internal::level_color(tracing::Level::error), " FAIL ");
+  line.append(failure.text);
+  line.append(line_end());
+  text_ += parts_.output.note("failure", test_, line.view(), &track);
+}
+
+bool ReportPrinter::begin_line(std::uint64_t& left_out) {
+  if (!plan_.lines.keeps(next_line_++)) {
+    ++left_out;
+    has_records_ = true;  // the line of the gap counts them
+    return false;
+  }
+  print_gap();
+  flush_if_large();
+  return true;
+}
+
+void ReportPrinter::print_gap() {
+  std::uint64_t const records = std::exchange(left_out_records_, 0);
+  std::uint64_t const failures = std::exchange(left_out_failures_, 0);
+  if (records + failures == 0) return;
+  std::string const what = failures == 0  ? counted(records, "record")
+                           : records == 0 ? counted(failures, "failure")
+                                          : counted(records, "record") + " and " + counted(failures, "failure");
+  std::string const& path = parts_.recording_file.path();
+  std::string const where = path.empty()    ? "TRACE_REPORT_LINES=0 prints all"
+                            : test_.empty() ? "testlog show " + path
+                                            : "testlog show --test " + std::string(test_) + " " + path;
+  text_ += parts_.output.note("left_out", test_, "... " + what + " left out; " + where + std::string(line_end()));
+}
+
+std::string ReportPrinter::prefix_at(std::uint64_t ticks) const {
+  auto const ns = [](std::uint64_t from, std::uint64_t to) {
+    return static_cast<std::int64_t>(tracing::internal::ns_between(from, to));
+  };
+  return prefix_after(ticks < zero_ ? -ns(ticks, zero_) : ns(zero_, ticks));
+}
+
+std::string ReportPrinter::prefix_after(std::int64_t ns) const {
+  if (!has_times_) return {};
+  tracing::InlineTextBuffer<32> time, text;
+  tracing::append_relative_time(time, ns);
+  tracing::internal::append_painted(text, parts_.live.is_coloured(), tracing::internal::kDim, time.view());
+  text.append(" ");
+  return std::string(text.view());
+}
+
+void ReportPrinter::flush_if_large() {
+  if (text_.size() < kFlushBytes || !has_records_) return;
+  write_(text_);
+  text_.clear();
+}
+
+}}  // namespace testlog::v1

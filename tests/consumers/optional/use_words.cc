@@ -1,0 +1,3 @@
+#include "words.h"
+
+int main() { return words::split("a,b", ',') == std::vector<std::string>{"a", "b"} ? 0 : 1; }

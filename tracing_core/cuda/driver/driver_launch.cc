@@ -1,0 +1,213 @@
+// The methods of Driver for modules and launches.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tracing_core/cuda/driver/driver_state.h"
+#include "tracing_core/cuda/driver/kernel_name.h"
+#include "tracing_core/cuda/stopwatch.h"
+
+namespace tracing { inline namespace v1 { namespace cuda {
+namespace {
+
+using tracing::internal::MutexLock;
+
+// Emits the information log of a module load line by line. Since we request no statistics, a line is a warning, for
+// example that a kernel cannot be run, unless it is marked as information.
+void report_load_log(std::string_view log) {
+  while (!log.empty()) {
+    std::string_view const line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(line.size() + 1, log.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    if (line.starts_with("info") || line.starts_with("ptxas info")) {
+      TRACE_DEBUG("{}", line);
+    } else {
+      TRACE_WARN("{}", line);
+    }
+  }
+}
+
+// Emits the registers and memory that a kernel uses. If it was compiled from PTX, only the driver knows them.
+void report_kernel(DriverApi const& api, CUfunction function, char const* name) {
+  auto const attribute = [&](CUfunction_attribute which) -> std::optional<int> {
+    int value = 0;
+    if (api.func_get_attribute == nullptr) return std::nullopt;
+    return api.func_get_attribute(&value, which, function) == CUDA_SUCCESS ? std::optional(value) : std::nullopt;
+  };
+  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(kernel_name(name))),
+              tracing::kv("registers", attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)),
+              tracing::kv("shared_bytes", attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)),
+              tracing::kv("local_bytes", attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)));
+}
+
+// A host function, which is called in the span of the call that added it to its stream.
+struct HostCall {
+  CUhostFn function = nullptr;
+  void* data = nullptr;
+  Span span;
+};
+
+void CUDA_CB run_host_call(void* data) {
+  std::unique_ptr<HostCall> const call(static_cast<HostCall*>(data));
+  call->span.in_scope([&] { call->function(call->data); });
+}
+
+}  // namespace
+
+CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
+  return module_load(module, image, name, bytes, 0, nullptr, nullptr);
+}
+
+CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes,
+                             unsigned count, CUjit_option* options, void** values) {
+  Span const span =
+      TRACE_MAKE_SPAN(debug, "module_load", tracing::kv("module", name), bytes,
+                      tracing::kv("device", state_->device.load()), tracing::kv("duration_ms", tracing::empty));
+  auto const entered = span.enter();
+  std::array<char, 4096> errors{};
+  std::array<char, 4096> remarks{};
+  std::array logs{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 4> log_values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
+                                  reinterpret_cast<void*>(remarks.size())};
+  internal::Stopwatch const watch;
+  CUresult const result = count > 0 ? state_->api.module_load_data_ex(module, image, count, options, values)
+                                    : state_->api.module_load_data_ex(module, image, static_cast<unsigned>(logs.size()),
+                                                                      logs.data(), log_values.data());
+  double const duration_ms = watch.ms();
+  report_load_log(remarks.data());
+  if (result == CUDA_SUCCESS) {
+    TRACE_DEBUG("loaded", duration_ms);
+    span.record(tracing::kv("duration_ms", duration_ms));
+    MutexLock const lock(state_->mutex);
+    state_->modules[*module] = name;
+  }
+  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, "cuModuleLoadDataEx({})", name);
+  TRACE_ERROR("{}", std::string_view(errors.data()));
+  // DriverOptions::last_message is left out, since it repeats the log.
+  state_->report_error(result, fmt::format("cuModuleLoadDataEx({})", name), {});
+  return result;
+}
+
+CUresult Driver::module_unload(CUmodule module) {
+  std::optional<std::string> name;
+  {
+    MutexLock const lock(state_->mutex);  // before the call: handles may be reused at once
+    if (auto known = state_->modules.extract(module)) name = std::move(known.mapped());
+  }
+  state_->log.remove_kernels(module);
+  TRACE_SPAN(trace, "module_unload", tracing::kv("module", name), tracing::kv("device", state_->device.load()));
+  return check(state_->api.module_unload(module), "cuModuleUnload()");
+}
+
+CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char const* name) {
+  CUresult const result = state_->api.module_get_function(function, module, name);
+  if (result == CUDA_SUCCESS) state_->log.add_kernel(*function, module, kernel_name(name));
+  if (result == CUDA_SUCCESS) report_kernel(state_->api, *function, name);
+  return state_->check(result, "cuModuleGetFunction({})", name);
+}
+
+char const* Driver::State::capture_of(CUstream stream) const {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (api.stream_is_capturing == nullptr || api.stream_is_capturing(stream, &status) != CUDA_SUCCESS) return nullptr;
+  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return nullptr;
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? "active" : "invalidated";
+}
+
+internal::DimText::DimText(Dim3 const& dim) noexcept {
+  char* at = text_;
+  *at++ = '(';
+  for (unsigned const x : {dim.x, dim.y}) {
+    at = std::to_chars(at, std::end(text_), x).ptr;
+    *at++ = ',';
+    *at++ = ' ';
+  }
+  at = std::to_chars(at, std::end(text_), dim.z).ptr;
+  *at++ = ')';
+  size_ = static_cast<std::size_t>(at - text_);
+}
+
+template <class Call>
+[[gnu::always_inline]] inline CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block,
+                                                             unsigned shared_bytes, CUstream stream, char const* name,
+                                                             Call const& call) {
+  State& state = *this;
+  char const* const capture = state.capture_of(stream);
+  internal::LaunchScope const numbered;
+  Span span = TRACE_MAKE_SPAN(
+      trace, "launch", tracing::kv("kernel.name", tracing::display(state.log.name_of(function))),
+      tracing::kv("grid", tracing::display(internal::DimText(grid).view())),
+      tracing::kv("block", tracing::display(internal::DimText(block).view())), shared_bytes,
+      tracing::kv("stream", state.log.number_of(stream)), tracing::kv("device", state.device.load()),
+      tracing::kv("launch", numbered.id()),
+      tracing::kv("blocking", state.blocking ? std::optional(true) : std::nullopt), tracing::kv("capture", capture));
+  auto const entered = span.enter();  // keeps the span open, even if the log drops it during the call
+  // A captured launch is not executed, so it is not outstanding, and nobody waits for it.
+  bool const runs = capture == nullptr;
+  LaunchLog::Added added;
+  std::optional<internal::DeviceCallScope> calling;
+  if (runs) {
+    Span perf = state.options.measures_launches
+                    ? Span()
+                    : TRACE_MAKE_PERF("gpu_execute_program", tracing::kv("grid_size", grid.count()),
+                                      tracing::kv("block_size", block.count()));
+    added = state.log.begin(function, stream, {numbered.id(), grid, block}, std::move(span), std::move(perf));
+    calling.emplace(state.log, stream, state.device.load(), numbered.id());
+  }
+  CUresult result = call();
+  if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
+  if (runs && result == CUDA_SUCCESS) {
+    state.log.accept(added);
+    TRACE_TRACE("launched");
+    if (state.blocking) result = state.api.stream_synchronize(stream);
+    if (state.blocking && result == CUDA_SUCCESS) {
+      // Another thread may have observed the end first.
+      if (Launch const ended = state.log.remove(added); ended.id != 0)
+        state.report_completed({ended}, "cuStreamSynchronize");
+    }
+  }
+  if (result == CUDA_SUCCESS) [[likely]]
+    return result;
+  // A refused launch cannot have caused the error. If launches block, its kernel may have run and failed.
+  if (runs && !state.blocking) state.log.remove(added);
+  state.check(result, "{}({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", name, function, grid.x,
+              grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream);
+  if (runs) state.log.remove(added);
+  return result;
+}
+
+CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
+                               void** params, void** extra) {
+  return state_->launch(function, grid, block, shared_bytes, stream, "cuLaunchKernel", [&] {
+    return state_->api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream,
+                                     params, extra);
+  });
+}
+
+CUresult Driver::launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes,
+                                           CUstream stream, void** params) {
+  return state_->launch(function, grid, block, shared_bytes, stream, "cuLaunchCooperativeKernel", [&] {
+    return state_->api.launch_cooperative_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                 shared_bytes, stream, params);
+  });
+}
+
+CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
+  char const* const capture = state_->capture_of(stream);
+  Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", capture));
+  auto const entered = span.enter();
+  // Passes the function on unwrapped in two cases: if it is captured, since a graph may call it any number of times,
+  // and if it is null, since the driver then reports the error.
+  if (capture != nullptr || function == nullptr)
+    return state_->check(state_->api.launch_host_func(stream, function, data), "cuLaunchHostFunc({})", stream);
+  auto call = std::make_unique<HostCall>(HostCall{function, data, span});
+  CUresult const result = state_->api.launch_host_func(stream, run_host_call, call.get());
+  if (result == CUDA_SUCCESS) static_cast<void>(call.release());  // run_host_call() deletes it
+  return state_->check(result, "cuLaunchHostFunc({})", stream);
+}
+
+}}}  // namespace tracing::v1::cuda

@@ -1,0 +1,106 @@
+// LineQueue: the bounded queue of a NonBlockingSink and the thread that empties it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+#include "tracing_core/export/non_blocking.h"
+#include "tracing_core/export/print/worker_state.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/model/instant.h"
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing { inline namespace v1 { namespace internal {
+
+// Holds lines until the worker writes them. Lines wait in blocks, each a sequence of (Header, text). The worker takes
+// all waiting blocks at once and writes their lines without the lock, so a thread that writes a line waits only while
+// other threads copy their lines.
+class LineQueue {
+ public:
+  static std::shared_ptr<LineQueue> make(SinkPtr sink, NonBlockingOptions options);
+  LineQueue(LineQueue const&) = delete;
+  LineQueue& operator=(LineQueue const&) = delete;
+
+  void write(Level level, std::string_view text) noexcept;
+  void flush() noexcept;
+  // Writes all lines and ends the worker. Later lines are written directly.
+  void finish() noexcept;
+  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::size_t kBlockBytes = 64 * 1024 - 128;
+  static constexpr std::size_t kMaxSpareBlocks = 4;
+  // Waking a parked worker costs the thread that writes a line more than everything else together. So the worker polls
+  // for a while after each line before it parks.
+  static constexpr std::chrono::milliseconds kPollInterval{1};
+  static constexpr int kMaxPolls = 50;
+
+  struct Header {
+    std::size_t size;
+    std::int64_t time_ns;
+    std::int32_t os_thread;
+    Level level;
+  };
+  using Block = InlineTextBuffer<kBlockBytes>;
+
+  LineQueue(SinkPtr sink, NonBlockingOptions options);
+  ~LineQueue() = default;
+  void start() noexcept;
+  // A forked child must not use the queue: it has no worker, and another thread of the parent may have been changing
+  // the queue.
+  bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
+
+  // On the threads that write lines:
+  bool wait_for_room(std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
+  bool is_full(std::size_t bytes) const noexcept TRACING_REQUIRES(mutex_);
+  bool is_half_full() const noexcept TRACING_REQUIRES(mutex_);
+  bool append(Level level, std::string_view text) noexcept TRACING_REQUIRES(mutex_);
+  Block* block_with_room(std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
+  void wake() noexcept TRACING_REQUIRES(mutex_);
+  void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
+  void write_directly(Level level, std::string_view text) noexcept;
+  Header header_of(Level level, std::string_view text) const noexcept;
+
+  // On the worker; the functions that require the lock release it while they write or wait:
+  void run() noexcept;
+  void write_waiting() noexcept TRACING_REQUIRES(mutex_);
+  void wait_for_lines(bool parks) noexcept TRACING_REQUIRES(mutex_);
+  void write_block(Block const& block) noexcept;
+  void report_dropped() noexcept;
+
+  void give(Header const& header, std::string_view text) noexcept;
+
+  SinkPtr const sink_;
+  LineSink* const line_sink_;  // sink_ if it is a LineSink; otherwise null
+  NonBlockingOptions const options_;
+  unsigned const forks_when_made_ = fork_count();
+  std::thread worker_;  // changed by start() and finish() alone
+
+  Mutex mutex_;
+  CondVar wake_;      // the worker has something to do
+  CondVar progress_;  // there is room, a flush is done, the worker has ended
+  std::list<Block> waiting_ TRACING_GUARDED_BY(mutex_);
+  std::list<Block> spare_ TRACING_GUARDED_BY(mutex_);
+  std::uint64_t accepted_lines_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t accepted_bytes_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t flushes_requested_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t flushes_done_ TRACING_GUARDED_BY(mutex_) = 0;
+  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_) = WorkerState::running;
+  bool stopping_ TRACING_GUARDED_BY(mutex_) = false;
+  std::thread::id worker_id_ TRACING_GUARDED_BY(mutex_){};
+
+  std::atomic<std::uint64_t> written_lines_{0};  // stored by the worker alone
+  std::atomic<std::uint64_t> written_bytes_{0};  // stored by the worker alone
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<bool> ended_{true};       // the worker has ended or never started; stored under mutex_
+  std::uint64_t reported_dropped_ = 0;  // used by the worker alone
+};
+
+}}}  // namespace tracing::v1::internal

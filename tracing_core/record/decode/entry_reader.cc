@@ -1,0 +1,147 @@
+#include "tracing_core/record/decode/entry_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing { inline namespace v1 { namespace internal {
+
+EntryReader::EntryReader(RecordingState& recording, recording::TrackSummary& track,
+                         std::vector<RecordedChunk*> const& chunks)
+    : recording_(recording), track_(track), chunks_(chunks), decoder_(track.number, *this, spans_) {
+  thread_ = recording.thread(track.number);
+  begin_chunk();
+}
+
+bool EntryReader::next() {
+  while (chunk_ < chunks_.size()) {
+    while (decoder_.next(entry_)) {
+      if (decoder_.describes_writer()) {
+        thread_.os_thread = decoder_.described_thread().os_thread;
+        thread_.name = decoder_.described_thread().name;
+      }
+      if (decoder_.is_entry()) {
+        if (complete_entry()) return true;
+        ++lost_;
+        break;
+      }
+      if (!decoder_.is_known())
+        report("skipped a record of the unknown type " + std::to_string(static_cast<unsigned>(entry_.type)));
+    }
+    if (decoder_.error() != nullptr) report(decoder_.error());
+    ++chunk_;
+    begin_chunk();
+  }
+  thread_.number = decoder_.thread();
+  track_.thread = thread_;
+  track_.lost = lost_;
+  track_.open.assign(spans_.begin(), spans_.end());
+  return false;
+}
+
+void EntryReader::begin_chunk() {
+  if (chunk_ == chunks_.size()) return;
+  RecordedChunk const& next = chunk();
+  lost_ += decoder_.begin({.bytes = {next.data(), next.size()},
+                           .first_ticks = next.first_ticks,
+                           .first_record = next.first_record,
+                           .first_span = next.first_span,
+                           .tag = next.tag},
+                          recording_.clock);
+}
+
+void EntryReader::report(std::string const& what) {
+  recording_.report("chunk " + std::to_string(chunk().number) + ", byte " + std::to_string(decoder_.at()) + ": " +
+                    what);
+}
+
+// False if the values make no sense.
+bool EntryReader::complete_entry() {
+  entry_.is_context = entry_.ticks < recording_.from_ticks;
+  entry_.chunk_track = track_.number;
+  entry_.track_name = thread_.name;
+  if (entry_.track != entry_.writer) [[unlikely]] {
+    entry_.track = recording_.known_track(entry_.track);
+    entry_.track_name = recording_.name_of_foreign(entry_.track);
+  }
+  entry_.values = nullptr;
+  return entry_.metadata == nullptr || read_values();
+}
+
+bool EntryReader::read_values() {
+  // A message has placeholders for values even if the record has no values.
+  bool const has_values = (entry_.flags & kHasValues) != 0;
+  if (!has_values && entry_.type != RecordType::event && entry_.type != RecordType::mark) return true;
+  values_.assign(entry_.metadata->parts().value_count + 1, Value());
+  entry_.values = values_.data();
+  cut_texts_.clear();
+  char const* const error =
+      decoder_.pieces().for_each_value([this](std::size_t i, Value const& value, std::uint32_t whole_size) {
+        values_[i] = whole_size == 0 ? value : with_size(value, whole_size);
+      });
+  if (error != nullptr) report(error);
+  return error == nullptr;
+}
+
+// The beginning of a text, with a mark that tells its whole size.
+Value EntryReader::with_size(Value const& beginning, std::uint32_t whole_size) {
+  InlineTextBuffer<64> mark;
+  mark.append("... (");
+  mark.append_uint(whole_size);
+  mark.append(" bytes)");
+  std::string const& text = cut_texts_.emplace_back(std::string(beginning.as_text()).append(mark.view()));
+  switch (beginning.kind()) {
+    case ValueKind::text: return Value::of_text(text);
+    case ValueKind::bytes: return Value::of_bytes(text.data(), text.size());
+    default: return Value::of_verbatim(text);
+  }
+}
+
+Metadata const* EntryReader::find(std::uint32_t number) noexcept {
+  auto const& sites = number >= kLocalSite ? chunk().sites : recording_.sites;
+  std::uint32_t const index = (number & ~kLocalSite) - 1;
+  return index < sites.size() && sites[index] != nullptr ? &sites[index]->metadata() : nullptr;
+}
+
+// ---- all tracks ----
+
+namespace {
+
+// Entries of equal times are in the order of their threads' numbers.
+bool is_later(EntryReader const* a, EntryReader const* b) noexcept {
+  return std::pair(a->entry().ticks, a->entry().writer) > std::pair(b->entry().ticks, b->entry().writer);
+}
+
+}  // namespace
+
+EntriesInOrder::EntriesInOrder(RecordingState& recording) {
+  for (std::size_t i = 0; i < recording.tracks.size(); ++i) {
+    EntryReader& reader = readers_.emplace_back(recording, recording.tracks[i], recording.chunks_of_tracks[i]);
+    if (reader.next()) waiting_.push_back(&reader);
+  }
+  std::make_heap(waiting_.begin(), waiting_.end(), is_later);
+}
+
+Entry const* EntriesInOrder::next() {
+  if (last_ != nullptr && last_->next()) {
+    waiting_.push_back(last_);
+    std::push_heap(waiting_.begin(), waiting_.end(), is_later);
+  }
+  last_ = nullptr;
+  if (waiting_.empty()) return nullptr;
+  std::pop_heap(waiting_.begin(), waiting_.end(), is_later);
+  last_ = waiting_.back();
+  waiting_.pop_back();
+  return &last_->entry();
+}
+
+bool read_thread(std::string_view content, recording::Thread& thread) {
+  DescribedThread described;
+  if (!read_thread(content, described)) return false;
+  thread.os_thread = described.os_thread;
+  thread.name = described.name;
+  return true;
+}
+
+}}}  // namespace tracing::v1::internal

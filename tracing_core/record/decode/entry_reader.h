@@ -1,0 +1,63 @@
+// EntryReader, EntriesInOrder: the entries of a track, and of all tracks in the order of time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tracing_core/record/decode/decoder.h"
+#include "tracing_core/record/decode/recording_parts.h"
+#include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/record/decode/value_reader.h"
+
+namespace tracing { inline namespace v1 { namespace internal {
+
+// The entries of a track, one after the other.
+class EntryReader final : SiteSource {
+ public:
+  EntryReader(RecordingState& recording, recording::TrackSummary& track, std::vector<RecordedChunk*> const& chunks);
+  EntryReader(EntryReader const&) = delete;
+  EntryReader& operator=(EntryReader const&) = delete;
+
+  // Goes to the next entry; false at the end.
+  bool next();
+  Entry const& entry() const noexcept { return entry_; }
+
+ private:
+  RecordedChunk const& chunk() const noexcept { return *chunks_[chunk_]; }
+  void begin_chunk();
+  void report(std::string const& what);
+  bool complete_entry();
+  bool read_values();
+  Value with_size(Value const& beginning, std::uint32_t whole_size);
+  Metadata const* find(std::uint32_t number) noexcept override;
+
+  RecordingState& recording_;
+  recording::TrackSummary& track_;  // filled in at the end: others may read the recording meanwhile
+  recording::Thread thread_;
+  std::uint64_t lost_ = 0;
+  std::vector<RecordedChunk*> const& chunks_;
+  std::size_t chunk_ = 0;
+  SpanTracker<std::uint64_t> spans_;
+  Decoder decoder_;
+  Entry entry_;
+  std::vector<Value> values_;
+  std::deque<std::string> cut_texts_;
+};
+
+// The entries of all tracks in the order of time.
+class EntriesInOrder {
+ public:
+  explicit EntriesInOrder(RecordingState& recording);
+  // The next entry; null at the end. Valid until the next call.
+  Entry const* next();
+
+ private:
+  std::deque<EntryReader> readers_;
+  std::vector<EntryReader*> waiting_;  // a heap of the tracks that have an entry, the oldest entry first
+  EntryReader* last_ = nullptr;        // was returned, and is not in the heap
+};
+
+}}}  // namespace tracing::v1::internal

@@ -1,0 +1,70 @@
+#include "tracing_core/record/recording.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracing_core/record/decode/entry_reader.h"
+
+namespace tracing { inline namespace v1 { namespace recording {
+
+using internal::kMaxTag;
+using internal::RecordedChunk;
+using internal::RecordHead;
+using internal::RegionHeader;
+
+Recording::Recording(std::unique_ptr<internal::RecordingState> state) noexcept : state_(std::move(state)) {}
+Recording::~Recording() = default;
+
+void Recording::visit(void (*each)(void* context, Entry const& entry), void* context) {
+  internal::EntriesInOrder entries(*state_);
+  while (Entry const* const entry = entries.next()) each(context, *entry);
+}
+
+bool Recording::has(EntryType type) const noexcept {
+  bool found = false;
+  for (RecordedChunk const& chunk : state_->chunks)
+    chunk.for_each_head([&](RecordHead const& head) { found |= head.type == type; });
+  return found;
+}
+
+std::uint64_t Recording::entry_count() const noexcept {
+  std::uint64_t count = 0;
+  for (RecordedChunk const& chunk : state_->chunks) count += chunk.record_count();
+  return count;
+}
+
+std::size_t Recording::size_bytes() const noexcept { return state_->size_bytes(); }
+std::uint64_t Recording::process() const noexcept { return state_->process; }
+int Recording::growth_error() const noexcept { return state_->growth_error; }
+Instant Recording::start() const noexcept { return state_->clock.time_of(state_->from_ticks); }
+void Recording::start_at(std::uint64_t ticks) noexcept { state_->from_ticks = ticks; }
+Instant Recording::end() const noexcept {
+  return state_->end_ticks == 0 ? Instant{} : state_->clock.time_of(state_->end_ticks);
+}
+void Recording::end_at(std::uint64_t ticks) noexcept { state_->end_ticks = ticks; }
+std::vector<TrackSummary> const& Recording::tracks() const noexcept { return state_->tracks; }
+std::vector<Thread> const& Recording::threads() const noexcept { return state_->threads; }
+Thread Recording::thread(std::uint64_t number) const { return state_->thread(number); }
+std::uint64_t Recording::dropped() const noexcept { return state_->dropped; }
+std::uint64_t Recording::interrupted() const noexcept { return state_->interrupted; }
+std::vector<std::string> const& Recording::problems() const noexcept { return state_->problems; }
+
+// Ordinals also count lost records of tags without a place in the header, but not the records of threads of which
+// nothing is left.
+Losses Recording::lost() const noexcept {
+  Losses of_tags;
+  for (auto const& [tag, records] : state_->losses) {
+    of_tags.count += records;
+    of_tags.is_exact &= tag < RegionHeader::kLossEntries;
+  }
+  std::uint64_t of_tracks = 0;
+  for (TrackSummary const& track : state_->tracks) of_tracks += track.lost;
+  return {std::max(of_tags.count, of_tracks), of_tags.is_exact};
+}
+
+std::uint64_t Recording::lost_of(std::uint32_t tag) const noexcept {
+  auto const found = state_->losses.find(tag & kMaxTag);
+  return found == state_->losses.end() ? 0 : found->second;
+}
+
+}}}  // namespace tracing::v1::recording

@@ -1,0 +1,133 @@
+// The sources of a recording's bytes: memory, a file, a part of a file.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+
+#include "tracing_core/record/decode/recording_parts.h"
+#include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/record/ring/racing_copy.h"
+#include "tracing_core/record/ring/region.h"
+
+namespace tracing { inline namespace v1 {
+namespace internal {
+
+namespace {
+
+std::unique_ptr<Recording> recording_of(RecordingSource const& source, std::uint64_t from_ticks, std::string& error) {
+  auto state = RecordingState::read(source, from_ticks, error);
+  return state == nullptr ? nullptr : std::make_unique<Recording>(std::move(state));
+}
+
+}  // namespace
+
+std::unique_ptr<Recording> read_region(Region const& region, std::uint64_t from_ticks) {
+  class Memory final : public RecordingSource {
+   public:
+    explicit Memory(Region const& region) noexcept
+        : region_(region), base_(reinterpret_cast<char const*>(&region.header())) {}
+    std::size_t size() const noexcept override { return region_.size_bytes(); }
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      std::size_t const size = region_.size_bytes();  // it may grow meanwhile
+      bytes = std::min(bytes, size - std::min(offset, size));
+      copy_racing(base_ + offset, static_cast<char*>(to), bytes);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return bytes;
+    }
+
+   private:
+    Region const& region_;
+    char const* base_;
+  };
+  std::string error;
+  return recording_of(Memory(region), from_ticks, error);
+}
+
+// All of a file, or a part of it.
+class FileSource final : public RecordingSource {
+ public:
+  explicit FileSource(int descriptor) noexcept : descriptor_(descriptor), closes_(true) {}
+  FileSource(int descriptor, std::size_t begin, std::size_t size) noexcept
+      : descriptor_(descriptor), closes_(false), begin_(begin), max_size_(size) {}
+  FileSource(FileSource const&) = delete;
+  FileSource& operator=(FileSource const&) = delete;
+  ~FileSource() override {
+    if (closes_) close(descriptor_);
+  }
+  std::size_t size() const noexcept override {
+    struct stat status {};
+    auto const end =
+        fstat(descriptor_, &status) == 0 ? static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) : 0;
+    return std::min(end - std::min(begin_, end), max_size_);
+  }
+  std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+    bytes = std::min(bytes, max_size_ - std::min(offset, max_size_));
+    std::size_t done = 0;
+    while (done < bytes) {
+      ssize_t const got =
+          pread(descriptor_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(begin_ + offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+  std::size_t next_data(std::size_t offset) const noexcept override {
+    off_t const data = lseek(descriptor_, static_cast<off_t>(begin_ + offset), SEEK_DATA);
+    if (data >= 0) return static_cast<std::size_t>(data) - begin_;
+    return errno == ENXIO && offset < size() ? SIZE_MAX : offset;  // else the file system does not know
+  }
+
+ private:
+  int const descriptor_;
+  bool const closes_;
+  std::size_t const begin_ = 0, max_size_ = SIZE_MAX;
+};
+
+std::unique_ptr<RecordingSource> open_source(std::string const& path, std::string& error) {
+  int const descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor >= 0) return std::make_unique<FileSource>(descriptor);
+  error = "could not be opened: " + std::generic_category().message(errno);
+  return nullptr;
+}
+
+std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::size_t size, std::string& error) {
+  FileSource const file(descriptor, begin, size);
+  std::uint64_t start_ticks = 0;
+  if (file.read(offsetof(RegionHeader, start_ticks), &start_ticks, sizeof(start_ticks)) != sizeof(start_ticks))
+    start_ticks = 0;
+  return recording_of(file, start_ticks, error);
+}
+
+}  // namespace internal
+
+namespace recording {
+
+std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::string& error) {
+  class Bytes final : public internal::RecordingSource {
+   public:
+    explicit Bytes(std::string_view bytes) noexcept : bytes_(bytes) {}
+    std::size_t size() const noexcept override { return bytes_.size(); }
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      return offset > bytes_.size() ? 0 : bytes_.copy(static_cast<char*>(to), bytes, offset);
+    }
+
+   private:
+    std::string_view bytes_;
+  };
+  return internal::recording_of(Bytes(bytes), 0, error);
+}
+
+std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
+  auto const file = internal::open_source(path, error);
+  return file == nullptr ? nullptr : internal::recording_of(*file, 0, error);
+}
+
+}  // namespace recording
+}}  // namespace tracing::v1

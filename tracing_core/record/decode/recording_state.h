@@ -1,0 +1,86 @@
+// RecordingState: what a Recording knows, and how it is read.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tracing_core/record/decode/site_reader.h"
+#include "tracing_core/record/recording.h"
+#include "tracing_core/record/ring/chunk_clock.h"
+#include "tracing_core/record/ring/layout.h"
+
+namespace tracing { inline namespace v1 { namespace internal {
+
+class Region;
+class RecordingSource;
+struct RecordedChunk;
+struct CutOff;
+using recording::Entry;
+using recording::Recording;
+
+/// Reads what a region contains now, while other threads write to it: at least the records from `from_ticks`. Returns
+/// null if memory ran out.
+std::unique_ptr<Recording> read_region(Region const& region, std::uint64_t from_ticks = 0);
+/// Reads `size` bytes of an open file that Region::move_to() wrote. Records from before that are there only as far as
+/// later records need them, and `is_context`.
+std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::size_t size, std::string& error);
+
+/// Thread-compatible.
+class RecordingState {
+ public:
+  /// Null, and `error` says why, if the source is not a recording.
+  static std::unique_ptr<RecordingState> read(RecordingSource const& source, std::uint64_t since_ticks,
+                                              std::string& error);
+  /// Only the header.
+  static std::unique_ptr<RecordingState> read_header(RecordingSource const& source, std::string& error);
+  RecordingState(RecordingState const&) = delete;
+  RecordingState& operator=(RecordingState const&) = delete;
+  ~RecordingState();
+
+  enum class Content : bool { records, sites };
+  /// False if the chunk was never used.
+  bool read_chunk(RecordingSource const& source, std::uint32_t number, Content content, CutOff& cut,
+                  std::uint64_t since_ticks = 0);
+  /// In the order of their records.
+  std::map<std::uint64_t, std::vector<RecordedChunk*>> chunks_by_track();
+  void read_descriptions(std::size_t max_sites);
+  void add_track(std::vector<RecordedChunk*> of_track);
+  void sort_threads();
+  std::size_t size_bytes() const noexcept;
+  recording::Thread thread(std::uint64_t number) const;
+  void report(std::string problem);
+  /// The track that stands for a foreign one: itself, unless there are very many.
+  std::uint64_t known_track(std::uint64_t foreign);
+  std::string_view name_of_foreign(std::uint64_t track) const;
+
+  std::uint64_t process = 0;
+  ChunkClock clock;  // of chunks that have none
+  std::uint64_t from_ticks = 0;
+  std::uint64_t end_ticks = 0;
+  std::uint64_t dropped = 0;
+  int growth_error = 0;
+  std::uint64_t interrupted = 0;
+  std::deque<RecordedChunk> chunks;
+  std::vector<std::unique_ptr<RecordedSite>> sites;  // by number, from 1
+  std::vector<recording::TrackSummary> tracks;
+  std::vector<recording::Thread> threads;
+  std::vector<std::vector<RecordedChunk*>> chunks_of_tracks;  // the same order as `tracks`
+  std::vector<std::string> problems;
+  std::unordered_map<std::uint32_t, std::uint64_t> losses;  // by tag
+
+ private:
+  RecordingState();
+  void read_site(RecordedChunk& chunk, std::size_t at, std::size_t max_sites);
+  void read_thread_name(RecordedChunk& chunk, std::string_view content, std::uint8_t flags);
+
+  std::unordered_map<std::uint64_t, std::string> foreign_names_;
+  std::unordered_set<std::uint64_t> foreign_tracks_;  // of the entries that were visited
+};
+
+}}}  // namespace tracing::v1::internal

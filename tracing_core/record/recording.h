@@ -1,0 +1,107 @@
+// Recording: a recording that is read, from a file or in the process that writes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tracing_core/model/instant.h"
+#include "tracing_core/record/entry.h"
+
+namespace tracing { inline namespace v1 {
+
+namespace internal {
+class RecordingState;
+}
+
+namespace recording {
+
+struct Thread {
+  std::uint64_t number = 0;
+  std::int64_t os_thread = 0;  ///< the system's number; zero: not known
+  std::string name{};
+};
+
+/// A thread, or several short ones, each of which went on where the one before had ended.
+struct TrackSummary {
+  std::uint64_t number = 0;           ///< of the first thread
+  Thread thread{};                    ///< the last one
+  std::vector<std::uint64_t> open{};  ///< keys of the spans that it is in, outermost first, after the last record
+  std::uint64_t lost = 0;             ///< records that are not in the recording
+};
+
+struct Losses {
+  std::uint64_t count = 0;
+  bool is_exact = true;  ///< otherwise there may be more: of many tags, the writer counts only some
+};
+
+/// A recording in memory. Accepts any bytes: reads the valid records, and reports in problems() where bytes are
+/// invalid. Takes memory proportional to the records, not to the holes of the file. Thread-compatible.
+class Recording {
+ public:
+  /// Reads a file, also while a process writes it. Returns null, and `error` says why, if the file is missing or is not
+  /// a recording.
+  static std::unique_ptr<Recording> read_file(std::string const& path, std::string& error);
+  /// Reads the bytes of a file.
+  static std::unique_ptr<Recording> read_bytes(std::string_view bytes, std::string& error);
+  explicit Recording(std::unique_ptr<internal::RecordingState> state) noexcept;
+  Recording(Recording const&) = delete;
+  Recording& operator=(Recording const&) = delete;
+  ~Recording();
+
+  /// Calls `f(Entry const&)` for each entry in the order of time.
+  template <class F>
+  void for_each(F&& f) {
+    using Function = std::remove_reference_t<F>;
+    visit([](void* context, Entry const& entry) { (*static_cast<Function*>(context))(entry); },
+          const_cast<void*>(static_cast<void const*>(&f)));
+  }
+
+  /// True if it has a record of this type. Reads only the beginnings of records, so it is much faster than for_each().
+  bool has(EntryType type) const noexcept;
+  /// Returns the approximate number of entries that for_each() visits: some of the counted records only describe the
+  /// recording.
+  std::uint64_t entry_count() const noexcept;
+  /// The size of all records. A sparse or damaged file may be much larger.
+  std::size_t size_bytes() const noexcept;
+
+  std::uint64_t process() const noexcept;
+  /// The errno with which the recording could not grow, zero if it could. Any number if the recording is damaged.
+  int growth_error() const noexcept;
+  /// When it began.
+  Instant start() const noexcept;
+  /// Sets the beginning of interest: for_each() passes earlier entries as `is_context`.
+  void start_at(std::uint64_t ticks) noexcept;
+  /// When it ended, after its last entry: what is open lasts until then. Zero if that is not known.
+  Instant end() const noexcept;
+  void end_at(std::uint64_t ticks) noexcept;
+  /// By number. `thread`, `open` and `lost` are known after for_each().
+  std::vector<TrackSummary> const& tracks() const noexcept;
+  /// By number, with the tracks of marks.
+  std::vector<Thread> const& threads() const noexcept;
+  /// Without a name and a system id if the recording does not have it.
+  Thread thread(std::uint64_t number) const;
+  /// The number of records that found no room at all.
+  std::uint64_t dropped() const noexcept;
+  /// The number of records that are missing since their thread was making another one, as in a signal's handler.
+  std::uint64_t interrupted() const noexcept;
+  /// The entries that were overwritten or found no room. REQUIRES: for_each() was called.
+  Losses lost() const noexcept;
+  /// The number of lost entries with this tag; zero also if the recording does not know.
+  std::uint64_t lost_of(std::uint32_t tag) const noexcept;
+  /// A sentence for each piece that makes no sense.
+  std::vector<std::string> const& problems() const noexcept;
+
+ private:
+  friend class Recordings;
+  void visit(void (*each)(void* context, Entry const& entry), void* context);
+
+  std::unique_ptr<internal::RecordingState> const state_;
+};
+
+}  // namespace recording
+}}  // namespace tracing::v1
