@@ -159,7 +159,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     bool const prints = show == Show::all || (show == Show::failed && failed);
     if (prints && !session_.is_mute()) session_.perf().print_test();
     if (run_records_ != nullptr) run_records_->end_test(name_of(test), test);
-    if (failed) record_where_to_look(test, report);  // after that, since the recording has the records themselves
+    if (failed) record_where_to_look(test, report);  // not in the recording, which has the records themselves
     session_.end_test();
     test_ = nullptr;
     begin_phase(Phase::after_test, name_of(test).c_str());
@@ -268,8 +268,8 @@ class Recorder final : public testing::EmptyTestEventListener {
     report_.print_unreported(headline, test_ != nullptr && !was_thrown);
   }
 
-  // Never destroyed, since the labels of late records name tests that have ended, and GoogleTest destroys this listener
-  // before what the program does at its end.
+  // Never destroyed: late records are labelled with the names of tests that have ended, even after GoogleTest has
+  // destroyed this listener at the end of the program.
   static std::string const& name_of(TestInfo const& test) {
     static auto& names = *new std::map<TestInfo const*, std::string>;
     std::string& name = names[&test];

@@ -168,7 +168,7 @@ void Streams::process(Handle const& stream) {
     for (auto const& mark : work.after) wait_locked(mark);
     mutex_.unlock();
     work.run();
-    work = {};  // destroys its captures before it counts as done
+    work = {};  // destroys the captures before the work counts as done
     mutex_.lock();
     ++stream->completed;
     progress_.notify_all();

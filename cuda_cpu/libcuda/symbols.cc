@@ -48,8 +48,8 @@ Symbol symbol(std::string_view name, int since, Function* function, Function* pe
 }
 
 // A row has the plain name and the newest version of the function, since cuda.h replaces the name by that version.
-// Synchronous copies and fills have no form of their own for streams of threads: they wait for all blocking streams,
-// and so for the thread's, too.
+// Synchronous copies and fills need no form for per-thread default streams: they wait for all blocking streams, so also
+// for the thread's stream.
 Symbol const symbols[] = {
 #define CUDA_CPU_SYMBOL(function, since) symbol(#function, since, &function, &function),
 #define CUDA_CPU_STREAM_SYMBOL(function, since) symbol(#function, since, &function, &PerThread<&function>::call),

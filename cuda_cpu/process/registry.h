@@ -81,7 +81,7 @@ class Registry {
   Kernel* find_kernel(void const* host_function) const;
   /// Returns the host function of a kernel that was looked up; null if there is none.
   void const* host_function_of(CUfunction function) const;
-  /// Returns the name of such a kernel in the source, for people.
+  /// Returns the name that such a kernel has in the source, for people.
   std::string name_of(CUfunction function) const;
   /// Returns null if nothing is registered for the address.
   Variable* find_variable(void const* host_variable) const;

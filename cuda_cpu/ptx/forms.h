@@ -47,7 +47,7 @@ struct Form {
   std::vector<std::string_view> words;  // "cvt", "rzi", "ftz", "s32", "f32"
   std::vector<OperandSpec> operands;
   Type first_type = Type::none;  // s32
-  Type type = Type::none;        // f32: the type that stands last
+  Type type = Type::none;        // f32, the last type
   Space space = Space::generic;
   unsigned vector_size = 1;
   unsigned dimensions = 0;   // number of dimensions of a texture or surface, without layers

@@ -230,7 +230,7 @@ class Linker {
     out_ += '\n';
   }
 
-  // Returns true for a token that the number of a file follows.
+  // Returns true if the number of a file follows the token.
   static bool names_file(Token const& token) noexcept {
     return token.text == ".loc" || token.text == ".file" || token.text == "inlined_at";
   }

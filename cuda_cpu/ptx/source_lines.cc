@@ -86,7 +86,7 @@ void SourceReader::location() {
       place.function = labels_.emplace(std::move(label), static_cast<std::int32_t>(labels_.size())).first->second;
     } else if (cursor_.accept("inlined_at")) {
       Key const outer = key();
-      // An earlier location of the compiler is for `outer`, and says where `outer` was itself inlined.
+      // The compiler wrote a location for `outer` before this one. It says where `outer` itself was inlined.
       auto const known = latest_.find(outer);
       place.inlined_at = known != latest_.end() ? known->second
                                                 : index_of({outer.file, static_cast<std::int32_t>(outer.line), -1, -1});

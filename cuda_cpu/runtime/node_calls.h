@@ -50,7 +50,7 @@ auto from(Params const* params) {
   return [params](NodeParams& node) { return make_node(params, node); };
 }
 
-// Return functions that make a node of a linear copy, between memory or with a variable of the device.
+// Return functions that make a node of a linear copy: between memory, or to or from a variable of the device.
 inline auto from_copy(void* to, void const* from_memory, std::size_t bytes, cudaMemcpyKind kind) {
   return [=](NodeParams& node) {
     MemcpyNode const copy = linear_copy(to, from_memory, bytes, kind);

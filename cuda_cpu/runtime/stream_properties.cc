@@ -26,7 +26,7 @@ void CUDART_CB run(void* data) {
   callback->function(callback->stream, cudaSuccess, callback->data);
 }
 
-// Runs `body` with the number of a stream, which exists.
+// Runs `body` with the number of the stream. Returns an error if the stream does not exist.
 template <class Body>
 cudaError_t on_stream(cudaStream_t stream, Body const& body) noexcept {
   return call([&]() -> cudaError_t {

@@ -32,8 +32,8 @@ References* find_object(cudaUserObject_t handle) TRACING_REQUIRES(graphs_mutex) 
   return found == user_objects().all.end() || found->second.object.expired() ? nullptr : &found->second;
 }
 
-// Drops references of the program. Returns the object after the last, for the caller to drop without the lock.
-// REQUIRES: count <= its.count.
+// Drops `count` references of the program. If none is left, returns the object, which the caller drops without the
+// lock. REQUIRES: count <= its.count.
 std::shared_ptr<UserObject> drop(References& its, unsigned count) {
   its.count -= count;
   return its.count == 0 ? std::move(its.held) : nullptr;

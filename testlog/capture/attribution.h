@@ -3,9 +3,9 @@
 // A thread belongs to the test in which it was created. Some threads belong to whichever test is running: threads
 // created while no test ran, the main thread, the thread that runs the tests, and threads that call serve_all_tests().
 // Records made inside a span of the running test belong to that test on every thread. Records made inside a span that
-// an earlier test left open belong to the earlier test, except on the thread that runs the tests. While a thread does
-// work that tracing::with_current_span() brings, it belongs to the test that submitted the work. A record is late if
-// its test has ended.
+// an earlier test left open belong to the earlier test, except on the thread that runs the tests. While a thread runs
+// work that was wrapped by tracing::with_current_span(), the thread belongs to the test that submitted the work. A
+// record is late if its test has ended.
 #pragma once
 
 #include <array>

@@ -33,7 +33,7 @@ class Capture {
   tracing::internal::RecordStore* recording() const noexcept { return store_.get(); }
   /// Reads the records from a place on. Returns null if nothing is captured, or if memory ran out.
   std::unique_ptr<tracing::recording::Recording> read(std::uint64_t from) const;
-  /// Reads recording() as read() reads store().
+  /// As read(), but reads recording() instead of store().
   std::unique_ptr<tracing::recording::Recording> read_all(std::uint64_t from) const;
   /// Returns the filter of TRACE_CAPTURE, which the registry owns; null if everything is captured, or nothing.
   tracing::EnvFilter const* filter() const noexcept { return filter_; }

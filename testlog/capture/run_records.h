@@ -34,8 +34,8 @@ class RunRecords {
   void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
   void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;
   void end_test(std::string_view name, testing::TestInfo const& test) noexcept;
-  /// Writes the properties that RecordProperty() recorded in a test, in a suite outside its tests (`test` is then the
-  /// suite), or outside of suites (`test` is then empty).
+  /// Writes the properties that RecordProperty() recorded. `test` is the test; the suite, for properties of a suite
+  /// outside its tests; or empty, for properties outside of suites.
   void properties(std::string_view test, testing::TestResult const& result) noexcept;
   /// Writes a failure or a skip. `test` is empty outside any test.
   void part_result(std::string_view test, testing::TestPartResult const& result) noexcept;

@@ -15,8 +15,8 @@ constexpr std::uint64_t packed(Moment moment) noexcept {
   return moment.ticks << kThreadBits | static_cast<std::uint64_t>(moment.thread & kThreadMask);
 }
 
-// Returns true if the thread that was started at `moment` was started after the thread whose number is in `border`. If
-// the system does not number threads, returns true for any border of the same tick.
+// Returns true if the thread of `moment` was started after the thread of `border`. If the system does not number
+// threads, returns true for any border of the same tick.
 constexpr bool is_after(Moment moment, std::uint64_t border) noexcept {
   constexpr std::int64_t kMaxInOneTick = 1 << 13;  // a greater difference shows that the numbers have begun again
   if (moment.ticks != border >> kThreadBits) return moment.ticks > border >> kThreadBits;

@@ -11,7 +11,7 @@ namespace testlog { inline namespace v1 {
 namespace {
 
 constinit thread_local int spans_of_destructors = 0;  // entered during the unwinding and not left yet
-constinit thread_local bool any = false;              // there are such spans, or a path
+constinit thread_local bool any = false;              // true if there are spans_of_destructors or a path
 constinit thread_local char path[512] =
     {};  // cut to this size; no std::string, which destructors of other objects could outlive
 constinit thread_local std::size_t path_size = 0;

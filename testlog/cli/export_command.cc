@@ -179,8 +179,8 @@ void write_chrome(Files const& files, Options const& options, Output& output, bo
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }
 
-// Returns the frame that stacks begin with in each test: the test's name. If the recording has tests, stacks outside of
-// them (0) have a frame, too.
+// Returns, for each test, the frame with which its stacks begin: the test's name. If the recording has tests, stacks
+// outside of tests (tag 0) have such a frame, too.
 std::map<std::uint32_t, std::string> roots_of(RecordedTests const& tests) {
   std::map<std::uint32_t, std::string> roots;
   if (!tests.empty()) roots[0] = "outside_tests;";
@@ -201,7 +201,7 @@ void write_folded(OpenedRecording& file, Options const& options, Output& output)
     output.write(lines);
   });
   tracing::FlameOptions flame{.empty_samples = false};
-  if (!roots.empty()) flame.buffered_bytes = 0;  // write each line as soon as it is made, while `root` is its root
+  if (!roots.empty()) flame.buffered_bytes = 0;  // write each line at once, while `root` is its root
   auto const lines =
       tracing::internal::FoldedLines::make(tracing::to_sink(std::move(sink)), flame, nullptr, file.recording->start());
   auto const registry = tracing::RegistryBuilder()

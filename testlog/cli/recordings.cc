@@ -44,7 +44,8 @@ struct OpenSpans {
   tracing::recording::Spans values;
   std::unordered_map<std::uint64_t, OpenSpan> by_key;
 
-  // Reads the recording once more if it has open spans, so that nothing is kept for the spans that end, which are most.
+  // Reads the recording once more if it has open spans. So the first pass keeps nothing for the spans that end, and
+  // most do.
   explicit OpenSpans(OpenedRecording const& file) {
     if (file.spans.empty()) return;
     file.recording->for_each([&](Entry const& entry) {

@@ -15,7 +15,7 @@ namespace testlog::cli {
 
 /// A test whose marks are in a recording.
 struct RecordedTest : tracing::recording::Test {
-  /// The names that CTest may give the test: with its value, or its type, in place of the number.
+  /// The names that CTest may give the test, with the value or the type of its parameter in place of the number.
   std::vector<std::string> ctest_names{};
 };
 /// The tests of a recording, by the tag of their records.

@@ -74,7 +74,7 @@ class LiveOutput {
   Format live_format_;
   std::unique_ptr<ShowFilter> owned_filter_;  // until the registry takes it
   ShowFilter* const filter_;
-  std::string outside_tests_;  // the directives
+  std::string outside_tests_;  // the directives outside tests
   std::atomic<bool> has_printed_{false};
 };
 

@@ -29,8 +29,8 @@ class FailOn {
   FailOn(FailOn const&) = delete;
   FailOn& operator=(FailOn const&) = delete;
 
-  /// Make the layer and its filter; each may be called once. The filter lets nothing pass until a test has a limit, and
-  /// from then on all events that the most verbose limit so far forbids.
+  /// Make the layer and its filter; each may be called once. Until a test has a limit, the filter lets nothing pass;
+  /// from then on, it passes all events that the most verbose limit so far forbids.
   std::unique_ptr<tracing::Layer> make_layer();
   std::unique_ptr<tracing::Filter> take_filter() noexcept;
 

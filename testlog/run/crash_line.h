@@ -120,7 +120,7 @@ class CrashLine {
   /// Adds the fields that have a value, with `before` in front of the first. Returns false if no field has a value.
   bool add_fields(tracing::FieldValues const& fields, std::string_view before = "") noexcept;
 
-  /// Sets the word that says what the lines are in a file of JSON records.
+  /// Sets the member "kind" of lines that are written as JSON.
   void set_kind(std::string_view kind) noexcept { kind_ = kind; }
   /// Writes the line and starts an empty line.
   void write_to(Output& output) noexcept;

@@ -142,7 +142,7 @@ void sleep_until(std::uint64_t ns) noexcept {
 
 struct Interval {
   std::uint64_t ns = 0;     // zero: none
-  bool from_start = false;  // the time since the process began counts, which is what CTest limits
+  bool from_start = false;  // counts from the start of the process, as CTest's limit does
   bool is_note = false;     // writes one line about the recording in place of reports
   std::uint64_t max_wait_ns = kMaxWaitNs;
 };

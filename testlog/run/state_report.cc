@@ -21,7 +21,7 @@ namespace testlog { inline namespace v1 {
 namespace {
 
 constexpr std::uint64_t kNoMore = ~std::uint64_t{0};
-constexpr std::size_t kMaxStateSpans = 32;  // of a thread, the innermost ones
+constexpr std::size_t kMaxStateSpans = 32;  // the innermost spans of a thread
 constexpr std::size_t kMaxStateStackLines = 32;
 
 constinit StateReport state_report;  // not on a stack, which may be small

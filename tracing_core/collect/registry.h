@@ -87,10 +87,11 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   /// Calls flush() of every layer.
   void flush() noexcept;
 
-  /// Adds a layer for some time, such as the layer of a profile: it gets what `filter` lets pass until detach(), and
-  /// everything that happens later to spans that began meanwhile. Layer and filter are kept until the registry ends,
-  /// since a thread may be calling them. A registry starts with nothing attached, and that costs nothing. Does nothing
-  /// and returns false if a filter is already attached, or if a layer, filter or formatter makes this call.
+  /// Adds a layer until detach(), such as the layer of a profile. The layer gets what `filter` lets pass; after
+  /// detach(), it still gets everything that happens to spans that began while it was attached. Layer and filter are
+  /// kept until the registry ends, since a thread may be calling them. A registry starts with nothing attached, which
+  /// costs nothing. Does nothing and returns false if a filter is already attached, or if a layer, filter or formatter
+  /// makes this call.
   ///
   /// REQUIRES: the layer wants Hooks::scopes, and each call passes the same layer. The filter answers only `always` or
   /// `never`, from the metadata alone; it decides about perf spans and annotations, too.
@@ -159,10 +160,10 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   internal::SpareFilter& spare_filter_;
   internal::RegistryMasks const masks_;
   std::unique_ptr<SpanStore> store_;
-  // Copies of the pointers in layers_, which one load reaches.
+  // Copies of the pointers in layers_, each reached by a single load.
   std::array<Layer*, kMaxLayers> layer_pointers_{};
   std::array<Filter*, kMaxLayers> layer_filters_{};
-  std::atomic<bool> retired_{false};  // it has no owner and is destroyed with its last span
+  std::atomic<bool> retired_{false};  // its owner is gone; it is destroyed with its last span
 };
 
 /// Builds a registry: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build(); Or, if

@@ -24,7 +24,7 @@ struct CachedText {
 struct CachedPath {
   void const* key = nullptr;  ///< identifies the format that made it
   LayerMask mask = 0;         ///< the layer for which it was made
-  std::uint64_t changes = 0;  ///< SpanRef::value_changes() when it was made; zero if there is none
+  std::uint64_t changes = 0;  ///< SpanRef::value_changes() when it was made; zero: nothing is cached
   TextBuffer text;
 };
 

@@ -1,8 +1,8 @@
 // Any thread may ask for a span by its id at any time, also for a span that was closed long ago, in a signal handler,
 // or while another thread closes it. Nevertheless most spans are scopes, which one thread opens and closes again, and
-// these must not pay for that: no lock, no allocation, no atomic read-modify-write. The head of span_store.h says how
-// slots and references serve both. This file has what happens seldom: threads and stores that begin and end, pages,
-// free lists that run empty or full, and fork().
+// scopes must not pay for that: no lock, no allocation, no atomic read-modify-write. The head of span_store.h says how
+// slots and references serve both. This file has the rare cases: threads and stores that begin and end, pages, free
+// lists that run empty or full, and fork().
 //
 // Ids. The low half of an id is the index of its slot, the high half a generation that counts up when the slot is
 // opened and again when it is closed. So the lowest bit of the generation says whether the slot is open, and find() is
@@ -12,25 +12,25 @@
 //
 // Who writes. Only the track's own thread writes its stack and takes slots from its free list; for a track that is not
 // a thread, only the thread that emits its records does. Other threads read stacks in one case, to report on a process
-// that crashes or hangs. They read `depth` and `stack` with acquire, find a stack that was replaced by a larger one
-// still readable, and skip entries whose slot has another id by now. A free list of more than 256 slots gives half of
-// them to the store, from where a track whose list is empty takes them: the usual case is a thread that closes the
-// spans which another thread opens.
+// that crashes or hangs. They read `depth` and `stack` with acquire, and skip entries whose slot has another id by now.
+// A stack that was replaced by a larger stack is still readable. A free list of more than 256 slots gives half of them
+// to the store, and a track whose list is empty takes slots from there. This happens mostly if one thread closes the
+// spans that another thread opens.
 //
-// Threads. A thread finds its track state by the number of the store in a thread_local cache. The number is compared,
-// and not the address, because another store may later have the same address. When a thread ends, it leaves the spans
-// that it is still in, and its states are kept for threads to come: memory grows with the number of threads at one
-// time, not with all that ever ran. The end is the destructor of a pthread key, since thread_local objects, which are
-// destroyed before, may emit in their destructors.
+// Threads. A thread finds its track state by the number of the store in a thread_local cache. The cache compares
+// numbers, not addresses, because a later store may have the same address. When a thread ends, it leaves the spans that
+// it is still in, and its states are kept for later threads: memory grows with the number of threads that run at one
+// time, not with the number that ever ran. The destructor of a pthread key does this, because it runs after the
+// destructors of thread_local objects, which may emit.
 //
-// Locks. All stores have one mutex in common. It is taken only for what is listed above, so it is not worth dividing,
-// and a handler of fork() can hold it without a list of locks that changes meanwhile. In a forked child the other
-// threads do not exist: their spans are left, but their states are not used again, since a thread may have been in the
-// middle of changing its free list.
+// Locks. All stores have one mutex in common. It is taken only for the rare cases above, so dividing it would gain
+// little. And a fork handler has one lock to hold, not a list of locks that changes meanwhile. In a forked child the
+// other threads do not exist: their spans are left, but their states are not used again, since a thread may have been
+// in the middle of changing its free list.
 //
 // Rejected: a free list for all slots. A scope had to search it for room, and each page that a store touched cost
 // memory in every test's process. Now each depth of a stack has a slot of its own, and a store maps its table of pages
-// with its first span. Also rejected: to look for an ended track among all tracks when a new one begins; a replay of
+// with its first span. Also rejected: searching all tracks for an ended track when a new track begins; a replay of
 // 100,000 tracks then took 40 s instead of 0.4 s. Ended states are therefore in a list of their own.
 #include "tracing_core/collect/span_store.h"
 
@@ -56,7 +56,7 @@ using internal::SpanSlot;
 using internal::StackedSpan;
 using internal::TrackState;
 
-// The data of all stores. They have one lock in common, so that a fork needs to hold only one. It is taken when a
+// The data of all stores. All stores share one lock, so that a fork needs to hold only one. The lock is taken when a
 // thread first uses a store, a page is added or slots are passed on.
 struct Shared {
   std::array<internal::UnseenMutex, 16> span_locks;  // a thread that holds one takes no other lock that subscribers use
@@ -316,8 +316,8 @@ TrackState* SpanStore::new_foreign_track(Track const& track) noexcept {
 }
 
 TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
-  // ThreadSanitizer sees a thread that takes a state over as ordered after the thread that had it, so this is done
-  // late.
+  // To ThreadSanitizer, a thread that takes a state over is ordered after the thread that had the state. So states are
+  // taken over late.
   constexpr std::size_t kKeptUnderTsan = 256;
   bool const fresh = retired_count_ <= (internal::is_under_tsan() ? kKeptUnderTsan : 0);
   TrackState* const state = fresh ? new (std::nothrow) TrackState : retired_;

@@ -1,14 +1,15 @@
 // SpanStore: the open spans of a registry. TrackState: the spans that one thread is in.
 //
-// Slots are in pages that are not freed while the store lives. So an outdated id is detected by the generation in the
-// slot and never reads freed memory. Each entry in a thread's stack of entered spans owns a slot for scopes opened at
-// that depth, so most spans need no free list. Other spans take a slot from the free list of their track. If a list
-// grows long, as on a thread that closes spans opened by another thread, it passes slots on through the store.
+// Slots are in pages that are not freed while the store lives. So looking up an outdated id never reads freed memory:
+// the generation in the slot shows that the id is outdated. Each entry in a thread's stack of entered spans owns a slot
+// for scopes opened at that depth, so most spans need no free list. Other spans take a slot from the free list of their
+// track. If a list grows long, as on a thread that closes spans opened by another thread, it passes slots on through
+// the store.
 //
-// A scope has one reference. It holds none to its parent, since its thread is in the parent anyway, so nothing is
-// counted. The first handle to it, or to a span below it, makes it and its parents `shared`: each then holds a
-// reference to its parent, and references are counted: see SpanReferences. A track that enters a span by a handle holds
-// a reference, too, since the handle may go away before the track leaves the span.
+// A scope has one reference. It holds no reference to its parent, because its thread is in the parent anyway, so
+// nothing is counted. The first handle to a scope, or to a span below it, makes the scope and its ancestors `shared`:
+// from then on, each holds a reference to its parent, and references are counted, see SpanReferences. A track that
+// enters a span by a handle holds a reference, too, since the handle may go away before the track leaves the span.
 #pragma once
 
 #include <array>
@@ -53,7 +54,7 @@ struct StackedSpan {
   std::uint64_t id = 0;          // zero if the track was already in the span
   SpanSlot* own = nullptr;       // slot for scopes opened at this depth; null before the first such scope
   std::uint32_t generation = 0;  // the high half of the span's id, if `id` is zero
-  bool holds = false;            // the entry holds a reference to the span; never set above the depth
+  bool holds = false;            // the entry holds a reference to the span; false in entries above the depth
 
   bool is_of(SpanSlot const& span, std::uint64_t span_id) const noexcept {
     return slot == &span && (id == span_id || (id == 0 && generation == span_id >> 32));
@@ -73,7 +74,7 @@ struct TrackState {
   std::int64_t os_thread = 0;
   FreeSlots free;
   std::atomic<std::size_t> depth{0};
-  std::atomic<StackedSpan*> stack{no_entries + 1};  // an empty entry, which matches no span, precedes it
+  std::atomic<StackedSpan*> stack{no_entries + 1};  // after an empty entry, which matches no span
   std::size_t capacity = 0;
   static StackedSpan no_entries[2];
   std::vector<std::unique_ptr<StackedSpan[]>> stacks;  // replaced stacks remain readable
@@ -93,8 +94,8 @@ struct TrackState {
   // Enters a span. `may_be_in_it` says whether the track may already be in it. Returns false if memory runs out.
   bool push(SpanSlot& slot, bool may_be_in_it, bool holds) noexcept;
   // Leaves the span once. Calls `share(slot)` for each span that was entered within it, because this span may be closed
-  // before them. `scope` means the end of the span's scope: the reference of an entry by a handle then stays with the
-  // track.
+  // before them. `scope`: the span's scope ends. Removes an entry that holds no reference; references of entries by a
+  // handle stay with the track.
   template <class F>
   LeftSpan pop(SpanSlot& slot, bool scope, F&& share) noexcept {
     std::uint64_t const id = slot.id.load(std::memory_order_relaxed);
@@ -120,8 +121,8 @@ struct TrackState {
   // Forgets all spans of a thread that does not exist in a forked child.
   void forget_all() noexcept;
   void remove(std::size_t at) noexcept;
-  // Exchanges `holds` of an entry with an earlier entry of the same span that has the other value. Returns false if
-  // there is no such entry.
+  // Swaps `holds` of an entry with an earlier entry of the same span whose `holds` differs. Returns false if there is
+  // no such entry.
   [[gnu::cold, gnu::noinline]] bool trade_holds(SpanSlot const& slot, std::uint64_t id, std::size_t at) noexcept;
   // The innermost span of a thread that ends, and whether the thread entered it by a handle. An empty id if the thread
   // is in no span.
@@ -207,8 +208,8 @@ class SpanStore {
     entry->id = id;
     return slot;
   }
-  /// Closes the calling thread's innermost scope. Does nothing and returns false if the innermost span is another one,
-  /// or is special.
+  /// Closes the calling thread's innermost scope. Does nothing and returns false if another span is innermost, or if
+  /// the span is special.
   bool close_scope_fast(SpanId id) noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
     if (cached.store_number != number_) [[unlikely]]
@@ -254,7 +255,7 @@ class SpanStore {
   }
 
   bool any_open() const noexcept;
-  /// Makes the spans that are open now close on the slow path, where the registry checks whether a span was the last.
+  /// Makes all spans that are now open close on the slow path, where the registry checks whether a span was the last.
   void close_open_spans_slowly() noexcept;
   /// Returns the lock for the values and texts of a shared span. Spans share a few locks.
   static internal::Mutex& lock_of(internal::SpanSlot const& slot) noexcept;
@@ -293,8 +294,8 @@ class SpanStore {
   internal::TrackState* last_retired_ = nullptr;
   std::size_t retired_count_ = 0;
   std::unordered_map<std::uint64_t, internal::TrackState*> foreign_tracks_;
-  // Identifies the store in caches of threads, because it is never reused, unlike the address. Initialized last,
-  // because this makes the store known to the fork handlers.
+  // Identifies the store in the threads' caches: unlike an address, a number is never reused. Initialized last, because
+  // the initializer makes the store known to the fork handlers.
   std::uint64_t const number_;
 };
 

@@ -1,5 +1,5 @@
-// SpareLayer and SpareFilter: the last place of every registry, for a layer that comes and goes, see
-// Registry::attach().
+// SpareLayer and SpareFilter: the last layer of every registry and its filter. Registry::attach() uses them for a layer
+// that is added for some time.
 #pragma once
 
 #include <atomic>

@@ -11,7 +11,7 @@ namespace tracing { inline namespace v1 { namespace cuda {
 
 struct CompileCacheOptions {
   /// Also keeps compiled kernels in this folder, one file each, for other processes. Created with the first file;
-  /// nothing is ever removed from it. Empty: in memory only.
+  /// nothing is ever removed from it. Without a path, kernels are kept in memory only.
   std::string folder{};
 };
 

@@ -51,7 +51,7 @@ class Callsite {
 
   /// Does the first step of enabled(), inline. Returns false if no record is wanted until the next rebuild_interest().
   bool may_be_enabled() const noexcept { return state_.load(std::memory_order_relaxed) != kNever; }
-  /// Does the second step, out of line: returns the layers that want a record now.
+  /// Does the second step of enabled(), out of line: returns the layers that want a record now.
   LayerMask enabled_slow() noexcept;
 
   /// Returns the cached interest; `sometimes` if the callsite was not reached yet.

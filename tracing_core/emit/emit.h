@@ -23,7 +23,7 @@ namespace internal {
 }
 
 // Returns the layers that collect the callsite's records. Everything except the first check is out of line, as for
-// events, which gives less code and a tenth less compile time.
+// events; this makes less code and saves a tenth of the compile time.
 template <class F>
 [[gnu::always_inline]] constexpr LayerMask mask_by(F find) noexcept {
   Callsite* const callsite = find();

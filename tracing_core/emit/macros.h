@@ -21,7 +21,7 @@
 #endif
 
 // TRACING_MAX_LEVEL and TRACING_DISABLED come from the build of tracing::core, or from a target that wants fewer
-// levels. They change only the statements, and functions that then have another name.
+// levels. They affect only the statements, and functions whose names depend on them.
 #if defined(TRACING_DISABLED)
 #define TRACING_INTERNAL_MAX_LEVEL_ ::tracing::internal::max_level_off
 #elif defined(TRACING_MAX_LEVEL)
@@ -33,9 +33,9 @@
 #endif
 
 #if defined(__CUDACC__) && defined(__NVCC__)
-// nvcc warns about is_constant_evaluated() in functions that are not constexpr, and in templates does not recognize the
-// constants. The host compiler, which compiles the expansion, too, recognizes them. For nvcc, a span's callsite is also
-// not a const pointer: nvcc would make it null.
+// nvcc warns about is_constant_evaluated() in functions that are not constexpr, and does not recognize the constants in
+// templates; the host compiler, which also compiles the expansion, does. For nvcc, a span's callsite is not a const
+// pointer either, because nvcc would make it null.
 #define TRACING_INTERNAL_AT_COMPILE_TIME_ ::tracing::internal::at_compile_time()
 #define TRACING_INTERNAL_CONSTINIT_
 namespace tracing { inline namespace v1 { namespace internal {
@@ -180,8 +180,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 // ---- spans ----
 
 // Expands to several declarations, where later declarations refer to earlier ones. So `if (c) TRACE_SPAN(...)` without
-// braces does not compile, as its scope would be only the first of them. The compiler's error then contains the name of
-// that declaration.
+// braces does not compile: the `if` would cover only the first declaration. The compiler's error contains the name of
+// this declaration.
 #define TRACING_INTERNAL_SCOPE_(kind, open, types, skipped, name, text, ...) \
   TRACING_INTERNAL_SCOPE_N_(__COUNTER__, kind, open, types, skipped, name, text, __VA_ARGS__)
 #define TRACING_INTERNAL_SCOPE_N_(n, kind, open, types, skipped, name, text, ...) \
@@ -213,8 +213,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   TRACING_INTERNAL_HANDLE_N_(__COUNTER__, kSpanKind, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), text, __VA_ARGS__)
 #define TRACING_INTERNAL_HANDLE_N_(n, kind, skipped, name, text, ...) \
   TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, __VA_ARGS__)
-// Expands to one expression, so that it can initialize globals and members. The condition stores the callsite that it
-// finds in a variable of the thread; the branch takes it from there before it evaluates the arguments.
+// Expands to one expression, so that it can initialize globals and members. The condition finds the callsite and stores
+// it in a thread_local variable; the branch takes it from there before it evaluates the arguments.
 #define TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, ...)                                                 \
   (::tracing::internal::kConstant<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> &&            \
            ::tracing::internal::find_span<decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(        \

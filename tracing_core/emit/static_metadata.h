@@ -19,12 +19,12 @@
 // after a mistake, because a failed static_assert does not keep the compiler from making the metadata, and an error
 // about an array would hide the sentence.
 //
-// The cost: the compiler interprets all this for every statement of a program. So the code tests first what is true of
-// most statements, such as an argument that is a plain name, it searches with the few C functions that compilers
-// evaluate in one step (see argument_text.h), and its arrays are no longer than the number of arguments requires. A
-// parser that is a template of the arguments' types was rejected: the compiler had to compile all of it for each new
-// mix of types. Now types come as values, ArgumentInfo, and there is one instance for each number of arguments. Nor are
-// texts of arguments copied that only the message uses: their entries point into the statement's own literal.
+// The cost: the compiler interprets all this for every statement of a program. So the code first tests what is true of
+// most statements, such as an argument that is a plain name. It searches with the few C functions that compilers
+// evaluate in one step, see argument_text.h. Its arrays are no longer than the number of arguments requires. Types come
+// as values, ArgumentInfo, so there is one instance for each number of arguments; a parser that is a template of the
+// arguments' types was rejected, because the compiler had to compile all of it for each new mix of types. If only the
+// message uses an argument, the argument's text is not copied: its entry points into the statement's own literal.
 #pragma once
 
 #include <cstddef>
@@ -112,7 +112,7 @@ constexpr void check_names(StatementOutline& out, ParsedField const* fields) noe
 // Returns the room that name, function and target need.
 constexpr std::size_t room_for_names(StatementOutline const& out) noexcept {
 #if defined(__CUDACC__) && defined(__NVCC__)
-  // nvcc passes its own result to the host compiler, and these two spell functions differently.
+  // nvcc passes its own result to the host compiler, but the two compilers spell functions differently.
   return 256 + (out.name.data() == out.path.function.data() ? 0 : out.name.size());
 #else
   return out.name.size() + out.path.function.size() + (out.target.empty() ? out.path.target_size : out.target.size());

@@ -18,7 +18,7 @@ bool is_folder(std::string const& path);
 
 /// Returns FileName::given if the path contains neither %p nor %t, so that it is a file's name as it is.
 FileName name_kind(std::string_view path) noexcept;
-/// Returns true for a pipe or a device that is named in full.
+/// Returns true if `path` is a pipe or a device and contains neither %p nor %t.
 bool is_no_file(std::string const& path, FileName name) noexcept;
 
 struct UniqueFile {

@@ -21,7 +21,7 @@ namespace tracing { inline namespace v1 { namespace internal {
 class PerfOutputs {
  public:
   struct Use {
-    bool files;  ///< files are written; not in the child of a death test
+    bool files;  ///< write files; false in the child of a death test
     bool tests;  ///< this is a test program
     /// Adds members to the JSON object of each span and event that tell what it belongs to; may be empty.
     AppendPerfMembers append_members{};

@@ -53,7 +53,7 @@ std::error_code start_new_in(ChromeGuard const& guard, int descriptor, std::stri
 
 /// Options of chrome_layer().
 struct ChromeOptions {
-  /// The file, which only its user may read. A file that has its name is replaced; a pipe or device is written to.
+  /// Path of the file, which only its user may read. Replaces an existing file; writes to an existing pipe or device.
   /// Empty: `trace-<microseconds since 1970>.json` in the working directory.
   std::string path{};
   /// Receives the text instead of a file, in blocks of complete records: an FdSink, make_sink(f).
@@ -75,7 +75,7 @@ struct ChromeOptions {
   bool write_through = false;
   /// Off: creates no file and writes nothing until ChromeGuard::start_new().
   bool started = true;
-  /// The descriptor on which a file that cannot be created and the first failed write are reported; negative: nowhere.
+  /// Descriptor for error reports: a file that cannot be created, and the first failed write. Negative: no reports.
   int error_fd = 2;
   /// Write byte for byte what tracing-chrome 0.7 writes: pid 1, threads counted from 0, values as text, locations
   /// beside `args`.

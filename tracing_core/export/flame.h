@@ -36,8 +36,8 @@ struct FlameOptions {
   /// memory, and more lines may be lost when a signal ends the process. 0 writes each line at once, which costs ten
   /// times as much as everything else.
   std::size_t buffered_bytes = 64 * 1024;
-  /// On: append to a file that exists, so that several processes or runs make one graph. Off: a new file replaces it,
-  /// as with tracing-flame. Has no effect on writers.
+  /// On: append to an existing file, so that several processes or runs make one graph. Off: a new file replaces it, as
+  /// with tracing-flame. Has no effect on writers.
   bool append = false;
   /// Descriptor for error reports: a path that cannot be opened, and the first failed write to the file. A negative
   /// number turns the reports off.
@@ -103,9 +103,9 @@ class FlameLayer final : public Layer {
 ///     auto [layer, guard] = tracing::flame_layer("run.folded");
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(layer)).build());
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer, FlameOptions const& options = {});
-/// Makes a layer that writes folded stacks to a file, and its guard. A file that has this name is replaced or, with
-/// FlameOptions::append, appended to; if its last line is incomplete, that line is ended first. A pipe or device is
-/// written to. If the file cannot be opened, reports its path and the reason on `error_fd` and returns a null layer.
+/// Makes a layer that writes folded stacks to a file, and its guard. Replaces an existing file or, with
+/// FlameOptions::append, appends to it, after it ends an incomplete last line. Writes to an existing pipe or device. If
+/// the file cannot be opened, reports its path and the reason on `error_fd` and returns a null layer.
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path,
                                                                FlameOptions const& options = {});
 /// Overload that sets `error`, too.

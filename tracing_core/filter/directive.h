@@ -16,7 +16,7 @@ namespace tracing { inline namespace v1 {
 /// A field that a directive requires, and the value that it must have.
 struct FieldMatch {
   std::string name;
-  std::optional<ValueMatch> value;  ///< any value if there is none
+  std::optional<ValueMatch> value;  ///< matches any value if empty
 
   friend std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcept;
   friend bool operator==(FieldMatch const& a, FieldMatch const& b) noexcept { return (a <=> b) == 0; }

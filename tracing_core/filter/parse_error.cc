@@ -13,8 +13,8 @@ constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the erro
 constexpr std::size_t kShownAfter = 40;
 constexpr std::string_view kCut = "...";
 
-// Appends text, parts of which may be the user's, in a form that one line of a terminal can show. Returns its width,
-// one column per code point.
+// Appends text, which may come from the user, in a form that a terminal shows on one line. Returns the width: one
+// column per code point.
 std::size_t append_shown(std::string& out, std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {

@@ -59,7 +59,7 @@ class ValueMatch {
 
   bool is_pattern() const noexcept;  ///< a regular expression or text
   bool is_literal() const noexcept;
-  /// True if it was written in quotes and means text, so that it matches each value that prints as this text.
+  /// True if the value is text and was written in quotes. It then matches each value that prints as this text.
   bool is_quoted() const noexcept { return written_ != nullptr && written_->is_quoted; }
   /// Returns false if it never matches debug output.
   bool needs_printing() const noexcept { return written_ != nullptr || is_pattern() || is_literal(); }

@@ -9,7 +9,7 @@
 namespace tracing { inline namespace v1 {
 
 /// Appends a duration with about three digits in the largest unit it reaches, as the Rust crate prints `time.busy` and
-/// `time.idle`: `0.00ns`, `1.23µs`, `45.6ms`, `789s`. Rounding does not change the unit: `1000ms`.
+/// `time.idle`: `0.00ns`, `1.23µs`, `45.6ms`, `789s`. A value that is rounded up to 1000 keeps its unit: `1000ms`.
 void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept;
 
 /// With this width, text after times of up to a second or so is aligned.

@@ -16,7 +16,7 @@ class JsonNames {
  public:
   JsonNames() noexcept { begins_[0] = 0; }
 
-  // Adds the name of the object's own member. REQUIRES: called before add().
+  // Adds the name of one of the object's own members. Call it before add().
   void reserve(std::string_view name) noexcept {
     begin(name);
     begins_[++count_] = static_cast<std::uint32_t>(texts_.size());

@@ -1,6 +1,6 @@
 // Two ways lead from stacks to frames. A graph is a tree in which a stack is a path: lines add to its nodes, and frames
-// get their places at the end. A chart makes its frames at once: if the stack of a line differs from the stack of the
-// line before, the frames that the two do not share end, and others begin,
+// get their places at the end. A chart makes its frames at once: if a line's stack differs from the previous stack, the
+// frames that only the previous stack has end, and the frames that only the line's stack has begin:
 //
 //     a;b 1    a [0,  b [0,
 //     a;c 3    a      b [0,1)  c [1,

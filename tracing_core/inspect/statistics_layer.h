@@ -24,7 +24,7 @@ class StatisticsLayer final : public Layer {
   StatisticsLayer(StatisticsSums& sums, TestOfTag const& test_of, recording::Entry const& now, Instant last)
       : sums_(sums), test_of_(test_of), now_(now), last_(last) {}
 
-  /// Ends the sums of the recording. Call it after the replay.
+  /// Completes the sums of the recording. Call it after the replay.
   void finish();
 
   Hooks hooks() const noexcept override { return Hooks::new_span | Hooks::enter | Hooks::exit | Hooks::event; }

@@ -56,7 +56,8 @@ void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
   char text[kMaxFloatText];
   std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, decimal.count);
   char const floor_digit = decimal.count == 1 ? text[0] : text[decimal.count];
-  // The digit is never 9: the larger number would then have fewer digits, and so be the shortest.
+  // The digit is never 9. If it were, the larger number would have fewer digits and would have been chosen as the
+  // shortest.
   decimal.digits[decimal.count - 1] = static_cast<char>(floor_digit + 1);
 }
 

@@ -85,7 +85,7 @@ class StoredValues {
   bool is_large() const noexcept { return capacity_ > kMaxKept; }
   std::size_t size_bytes() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// Counts how often values were added. A change shows that something made from the values is out of date.
+  /// Counts how often values were added. If the count has changed, anything made from earlier values is out of date.
   std::uint32_t changes() const noexcept { return changes_; }
   std::uint32_t group_count() const noexcept {
     std::uint32_t count = 0;

@@ -111,7 +111,7 @@ concept HasFormatter = FmtPrintable<T> && std::is_default_constructible_v<fmt::f
 template <class T>
 concept HasFormatter = false;
 #endif
-// Converts to T only. An operator that takes a type to which T converts does not accept it.
+// Converts to T only. An operator<< for another type, to which T itself converts, does not accept it.
 template <class T>
 struct OnlyConvertsTo {
   operator T const&() const;
@@ -120,18 +120,18 @@ template <class T>
 concept HasStreamFunctionOfItsOwn = requires(std::ostream& os, OnlyConvertsTo<T> const& x) {
   operator<<(os, x);
 };
-// A type that converts to bool or to a pointer can always be streamed in that form, so it must have an operator<<
-// itself.
+// A type that converts to bool or to a pointer can always be streamed as a bool or a pointer, so it must have an
+// operator<< of its own.
 template <class T>
 concept HasStreamOperator = StreamPrintable<T> &&(!std::convertible_to<T const&, bool> || HasStreamFunctionOfItsOwn<T>);
-// Any unscoped enumeration can be streamed as an integer; a call in this form finds only an operator for the
+// Any unscoped enumeration can be streamed as an integer; the call `operator<<(os, x)` finds only an operator for the
 // enumeration.
 template <class T>
 concept HasStreamFunction = requires(std::ostream& os, T const& x) {
   operator<<(os, x);
 };
-// An enumeration whose underlying type is a byte is accepted as a character even in this form. ConvertsTo excludes
-// this: it converts to T, but not to the types that T converts to.
+// The call `operator<<(os, x)` takes even an enumeration for a character if its underlying type is a byte. ConvertsTo
+// prevents this: it converts to T, but not to the types that T converts to.
 template <class T>
 struct ConvertsTo {
   template <std::same_as<T> Target>
@@ -145,8 +145,7 @@ concept EnumHasStreamFunction = HasStreamFunction<T> &&
 template <class T>
 concept EnumPrintsItself = HasFormatter<T> || EnumHasStreamFunction<T> ||
     (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>));
-// A class with a formatter or an operator<< of its own. Printing by it is preferred to printing as a container or a
-// text.
+// A class with a formatter or an operator<< of its own. This form is preferred to the form of a container or a text.
 template <class T>
 concept PrintsItself = std::is_class_v<T> && !is_standard<T>() && (HasFormatter<T> || HasStreamOperator<T>);
 
@@ -284,8 +283,7 @@ void append_stream(TextBuffer& out, void const* object, void (*print)(std::ostre
 template <class T>
 void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view spec) noexcept {
   if constexpr (Range<T> && HasStreamOperator<T>) {
-    // fmt/ranges.h has a formatter for every range, so the formatter need not be the type's own if that header is
-    // included.
+    // If fmt/ranges.h is included, it gives every range a formatter. So the formatter need not be the type's own.
     if (!FmtPrintable<T> || spec.empty()) {
       return append_stream(out, &x, [](std::ostream& os, void const* object) { os << *static_cast<T const*>(object); });
     }

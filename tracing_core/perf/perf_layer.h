@@ -53,7 +53,7 @@ class PerfTable;
 // Appends members to the JSON object of a span that ended, or of an event inside it, on a track.
 using AppendPerfMembers = std::function<void(TextBuffer& line, SpanRef span, Track const& track)>;
 
-// As the public perf_layer(), with sums that several layers may share.
+// As the public perf_layer(), but several layers may share `table`.
 PerfLayer perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors,
                      AppendPerfMembers append_members = {});
 

@@ -112,8 +112,8 @@ void on_interrupt(int) {
   errno = before;
 }
 
-// Wakes up the waiting thread by a pipe: for the server's reports, and for SIGINT as long as the object exists, unless
-// the process ignores SIGINT.
+// Wakes up the waiting thread by a pipe, for reports of the server and for SIGINT. Handles SIGINT as long as the object
+// exists, unless the process ignores SIGINT.
 class WakeUps {
  public:
   WakeUps() {

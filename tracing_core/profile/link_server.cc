@@ -316,7 +316,7 @@ class Server final : public LinkServer {
     client.answer.clear();
     begin_answer(client, status, "Content-Length: 0\r\n");
   }
-  // Begins to send an answer, in which `headers` follow the headers that client.answer has.
+  // Begins to send an answer: the headers that client.answer already has, then `headers`.
   static void begin_answer(Client& client, std::string_view status, std::string_view headers) {
     std::string text = "HTTP/1.1 ";
     text.append(status).append("\r\n").append(client.answer).append(headers);

@@ -67,8 +67,7 @@ ProfileResult profiler_stop() {
   internal::RecordedProfile profile = internal::stop_recording();
   if (!profile.error.empty()) return {.error = std::move(profile.error)};
   ProfilerOptions const& options = profile.options;
-  ProfileResult result =
-      internal::write_profile(profile, profile.dir, options);  // the recording is still there afterwards
+  ProfileResult result = internal::write_profile(profile, profile.dir, options);  // keeps profile.recording
   if (options.print) print(result, profile, options);
   std::string const trace = trace_of(result);
   profile.recording.reset();  // the wait may be long

@@ -26,7 +26,7 @@ struct Thread {
   std::string name{};
 };
 
-/// A thread, or several short ones, each of which went on where the one before had ended.
+/// A thread, or several short threads, one after another.
 struct TrackSummary {
   std::uint64_t number = 0;           ///< of the first thread
   Thread thread{};                    ///< the last one

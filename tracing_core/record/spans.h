@@ -24,7 +24,7 @@ struct Span {
   std::shared_ptr<Span> parent{};
   std::uint32_t tag = 0;  ///< when it began
   bool shown = false;     ///< see Entry::was_shown()
-  StoredValues values{};  ///< a group from its beginning and one for each time that it got values
+  StoredValues values{};  ///< one group from its beginning, and one for each later record of values
 
   /// The names of the spans around it and its own, outermost first: `request:load`.
   std::string path() const;

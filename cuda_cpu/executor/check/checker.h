@@ -31,7 +31,7 @@ struct FormTraits {
   // A fence or an atomic access, which may order the accesses of other threads before and after it.
   bool orders = false;
   bool fences_blocks = false;  // a fence that orders accesses for other blocks
-  bool meets = false;          // bar.warp.sync
+  bool meets = false;          // lanes of a warp meet: bar.warp.sync
 
   static FormTraits of(ptx::Form const& form);
 };

@@ -204,7 +204,7 @@ class Executor::Pool {
   }
 
   void run(std::shared_ptr<Job> const& job) {
-    // Needed because a run that waits for other runs does not have a block yet that could notice a stop.
+    // Needed because a run that waits for other runs has no block yet that could notice a stop.
     std::stop_callback const on_stop(job->launch.options->stop, [&] {
       {
         MutexLock const lock(mutex_);

@@ -135,7 +135,7 @@ struct Step {
   MatrixShape matrix;
 };
 
-/// Step::bits of a video instruction holds, from this bit on, the ptx::Part of its destination and then of its sources.
+/// From this bit on, Step::bits of a video instruction holds the ptx::Part of the destination, then of each source.
 inline constexpr unsigned kPartShift = 8;
 
 /// The operands of a step that do not fit into Step.

@@ -32,7 +32,7 @@ struct Image {
   std::array<Addressing, 3> addressing{Addressing::clamp, Addressing::clamp, Addressing::clamp};
   bool filters = false;  // interpolates linearly, between texels that are floats or become floats
   bool normalized_coordinates = false;
-  bool reads_normalized = false;  // integers of 8 or 16 bits become floats from 0 or -1 to 1
+  bool reads_normalized = false;  // integers of 8 or 16 bits become floats in [0, 1] or [-1, 1]
   bool decodes_srgb = false;      // decodes integers of 8 bits, except the fourth channel
   Texel border{};
 

@@ -86,8 +86,8 @@ bool parallel(Warp& warp, Step const& step, Mask lanes) {
   return true;
 }
 
-// Runs vadd, vshl, vset ... The third source is the operand of the secondary operation, or gives the rest of the
-// destination.
+// Runs vadd, vshl, vset ... The third source is the operand of the secondary operation, or gives the bits of the
+// destination that the result does not replace.
 template <Operation kOperation>
 bool scalar(Warp& warp, Step const& step, Mask lanes) {
   bool const is_signed = (step.choice & kSignedResult) != 0;

@@ -50,7 +50,7 @@ class Program {
     return nvrtc_.compile_program(program_, static_cast<int>(texts.size()), texts.data());
   }
 
-  // Returns bytes that NVRTC gives by two calls, for their size and for the bytes; empty if a call fails.
+  // Returns bytes that NVRTC gives by two calls: one for the size, one for the bytes. Returns nothing if a call fails.
   template <class Size, class Get>
   std::string read(Size size, Get get) const {
     std::size_t bytes = 0;

@@ -214,7 +214,7 @@ class Reader {
   CompileLog result_;
   std::string_view previous_;  // the latest line of the open entry: source if a caret follows, otherwise text
   bool open_ = false;          // further lines belong to the last message
-  bool current_ = false;       // amounts belong to the last function
+  bool current_ = false;       // the next amounts belong to the last function
 };
 
 }  // namespace

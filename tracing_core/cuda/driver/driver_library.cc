@@ -26,7 +26,8 @@ void find(void* library, char const* name, Function& function) noexcept {
   std::memcpy(&function, &symbol, sizeof(symbol));
 }
 
-// Returns the file that contains `function`: for a bare name only the loader knows which file it opened.
+// Returns the file that contains `function`. Asks the loader: if the library was opened by a bare name, only the loader
+// knows the file.
 std::string file_of(PFN_cuDriverGetVersion_v2020 function, char const* otherwise) {
   Dl_info info;
   void* address = nullptr;

@@ -1,4 +1,4 @@
-// LaunchLog: keeps the launches of a driver whose end has not been observed.
+// LaunchLog: keeps the launches of a driver until their end is observed.
 #pragma once
 
 #include <cuda.h>
@@ -149,7 +149,7 @@ class LaunchLog {
   Mark accepted_ TRACING_GUARDED_BY(mutex_) = 0;
 };
 
-// Visits, again and again, the oldest of the launches that are next in their streams.
+// Looks at the next launch of each stream and visits the oldest of them, again and again.
 template <class F>
 void LaunchLog::visit(F&& f) const {
   for (auto const& stream : all_streams_) stream->visited = 0;

@@ -27,9 +27,9 @@ class ChromeCallsites {
   struct Texts {
     bool has_unique_keys = true;
     bool has_place = false;         // whether `start` has the arguments `.file` and `.line`
-    std::string start;              // of `B`, up to the values
-    std::vector<std::string> keys;  // of the values, each after a comma
-    std::string rest;               // of `B`, after the arguments
+    std::string start;              // beginning of `B`, up to the values
+    std::vector<std::string> keys;  // keys of the values, each after a comma
+    std::string rest;               // rest of `B`, after the arguments
     std::string end;                // the whole `E`
   };
 

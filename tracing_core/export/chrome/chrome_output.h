@@ -38,7 +38,8 @@ inline constexpr std::size_t kBlockBytes = 128 * 1024;
 inline constexpr std::size_t kMaxChromeRecordBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMaxSpareChunks = 32;
 
-// The first number for tracks other than threads of the process, above all numbers that the system gives to threads.
+// The first number of tracks that are not threads of the process; greater than any number that the system gives to a
+// thread.
 inline constexpr std::uint64_t kFirstOtherTrack = 1 << 30;
 
 // Writes a new file of records. Removes a block of records again if it cannot be written completely. Single-thread;
@@ -79,7 +80,7 @@ struct ChromeProcess {
   std::string name{};
   Instant start{};                                     // times count from here
   std::function<std::int64_t(Track const&)> tid_of{};  // null: the tracks are threads of the running process
-  // A list may have the records of several processes, one process after another.
+  // One list may hold several processes, one after another: the first opens the list, and the last closes it.
   bool opens_list = true;
   bool closes_list = true;
 
@@ -146,7 +147,7 @@ class ChromeOutput {
                 bool names_thread = true) noexcept;
   // Adds the beginning or the end of a slice other than a span, such as a test, to the calling thread.
   void add_slice(char phase, std::string_view name) noexcept;
-  // Adds the beginning or the end of such a slice to any track, at a past time.
+  // Overload for any track and a past time.
   void add_slice(char phase, std::string_view name, Track const& track, Instant time) noexcept;
   void count_dropped(std::uint32_t count) noexcept { dropped_.fetch_add(count, std::memory_order_relaxed); }
 

@@ -124,7 +124,7 @@ class ChromeStream {
 
     std::int64_t last_ns = INT64_MIN;
     std::int64_t tid = 0;
-    InlineTextBuffer<32> tid_text;  // `tid` and the text between it and the time in a record
+    InlineTextBuffer<32> tid_text;  // the part of a record from `tid` up to the time
     std::uint64_t named_in = 0;     // the last file that the thread's name was written to
     TextBuffer name;                // the record that names the thread
   };

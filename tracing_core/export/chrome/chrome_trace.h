@@ -11,7 +11,7 @@ namespace tracing { inline namespace v1 { namespace internal {
 
 struct ChromeTraceOptions {
   Instant start{};  // from which times count; zero: first_time_of() the recording
-  // A list may have the records of several processes, one process after another.
+  // One list may hold several processes, one after another: the first opens the list, and the last closes it.
   bool opens_list = true;
   bool closes_list = true;
 };

@@ -25,11 +25,12 @@
 //  - In each file the name of a thread precedes its first record. A lost block may have had names in it, so the file
 //    counts as a new file from there on, and all names are written again.
 //
-// What was rejected. A common queue: threads would meet at its lock with each record. Formatting at once: that remains
-// for records that cannot wait, such as objects, which may not exist later, and callsites made at run time; they come
-// as text, to which at most the time is added. Waking the worker for each record: that costs more than the record, so
-// the worker polls while records come, and parks when nothing waits. Comparing the first records of all streams to find
-// the oldest: with 100,000 streams that took minutes, so the first records are kept in a heap.
+// What was rejected. A common queue: threads would meet at its lock with each record. Formatting at once: this remains
+// for records that cannot wait, such as records of objects, which may not exist later, and of callsites made at run
+// time; these records come as text, to which at most the time is added. Waking the worker for each record: that costs
+// more than the record, so the worker polls while records come, and parks when nothing waits. Comparing the first
+// records of all streams to find the oldest: with 100,000 streams that took minutes, so the first records are kept in a
+// heap.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -173,8 +174,8 @@ void ChromeOutput::append_name(ChromeStream::Reading& reading) noexcept {
   end_record(begin, 0);
 }
 
-// Returns the time of a stream's next record, not earlier than the time of the last: the clock is calibrated now and
-// then, which may shift neighbouring records by a few nanoseconds.
+// Returns the time of a stream's next record, but never less than the time of the record before: the clock is
+// calibrated now and then, which may shift neighbouring records by a few nanoseconds.
 std::int64_t ChromeOutput::next_time(ChromeStream::Reading& reading, std::uint64_t ticks) const noexcept {
   return reading.last_ns = std::max(reading.last_ns, clock_.ns_at(ticks));
 }
@@ -210,7 +211,7 @@ void ChromeOutput::write_block() noexcept {
   block_.records = 0;
 }
 
-// Writes records. Their text begins with the separator from the record before, which is removed for the first record.
+// Writes records. `text` begins with a separator from the previous record; removes it if there is no previous record.
 bool ChromeOutput::write_records(std::string_view text) noexcept {
   if (!target_.has_head && !write_head()) return false;
   if (!target_.has_record) text.remove_prefix(2);

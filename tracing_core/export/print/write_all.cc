@@ -28,9 +28,9 @@ constexpr int kMaxWaitMs = 1000;  // for the reader of a non-blocking descriptor
 // Set when the first text longer than PIPE_BUF is written: from then on all threads take turns. Programs without such
 // text never take the lock.
 constexpr std::uint32_t kTurns = std::uint32_t{1} << 31;
-// The number of shorter texts that are being written without a turn, and kTurns. The first long text waits for these
-// shorter texts. Accesses are relaxed: they must not order the threads that print, or ThreadSanitizer would miss races
-// of the program.
+// Counts the shorter texts that are now being written without a turn; also has the bit kTurns. The first long text
+// waits for these shorter texts. Accesses are relaxed: they must not order the threads that print, or ThreadSanitizer
+// would miss races of the program.
 constinit std::atomic<std::uint32_t> writers{0};
 constinit std::atomic<std::uint32_t> waits{0};
 constinit pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;  // taken with a time limit, which internal::Mutex lacks

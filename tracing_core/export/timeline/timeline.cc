@@ -169,7 +169,8 @@ bool TimelineLayer::has_ended(std::uint64_t key, Context const& context) const n
   return !context.is_restored() || (is_end && now_.span == key);
 }
 
-// Begins a slice. `is_first`: false if it continues a slice that had to end together with a slice around it.
+// Begins a slice. `is_first`: false if the slice continues an earlier slice, which end() had to end together with a
+// slice around it.
 void TimelineLayer::begin(Row& row, SpanRef span, std::uint64_t key, Instant time, bool is_first) {
   Timeline::Slice slice{row.number, time, span, key};
   auto const held = held_.empty() ? held_.end() : held_.find(span.id().value);

@@ -54,8 +54,8 @@ std::optional<std::pair<std::int64_t, std::string_view>> stream_of(std::string_v
   return std::pair(device, track.substr(kStream.size()));
 }
 
-// Numbers arrows. The viewer draws at most one arrow to and one from a slice. So all spans that follow one another,
-// directly or not, share a number.
+// Numbers arrows. For each slice, the viewer draws at most one arrow to it and one from it. So all spans that follow
+// one another, directly or not, share a number.
 class Arrows {
  public:
   Arrows(SpanLinks const& links, std::uint64_t process) : links_(links), first_(process << 32 & 0xff'ffff'ffff'ffff) {}

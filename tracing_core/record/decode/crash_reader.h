@@ -15,10 +15,10 @@
 
 namespace tracing { inline namespace v1 { namespace internal {
 
-/// Async-signal-safe: takes no lock and allocates nothing, so it has some 3 MiB, of which it touches what it needs, and
-/// must be made beforehand. Other threads may go on recording, since it reads copies of chunks. Reads at most 64
-/// tracks: start() reads the events of all of them, go_to_end_of() the last events of one track and the spans that the
-/// track is in.
+/// Async-signal-safe: takes no lock and allocates nothing. So the object has some 3 MiB, but touches only what it
+/// needs, and must be made beforehand. Reads copies of chunks, so other threads may go on recording. Reads at most 64
+/// tracks: start() reads the events of all tracks; go_to_end_of() reads the last events of one track, and the spans
+/// that the track is in.
 class CrashReader {
  public:
   static constexpr std::size_t kMaxTracks = 64;
@@ -31,17 +31,17 @@ class CrashReader {
 
   /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
   void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
-  /// Finds the tracks to which threads may still add, then the last eight whose threads ended since then;
-  /// go_to_end_of() goes to any of these tracks. `store` must live as long as it is read.
+  /// Finds the tracks to which threads may still add, then the last eight tracks whose threads have ended since
+  /// `ended_since`. go_to_end_of() goes to any of these tracks. `store` must live as long as it is read.
   std::size_t find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept;
-  /// Reads from the last chunks of a track until now, each of which begins with the spans that the track was in.
-  /// Returns false if there are none.
+  /// Reads the last chunks of a track until now. Each chunk begins with the spans that the track was in. Returns false
+  /// if the track has no chunks.
   bool go_to_end_of(std::size_t track) noexcept;
-  /// Reads the same records again, until the time of the last call of go_to_end_of(). Returns false if they are
+  /// Reads the same records again, until the time of the last call of go_to_end_of(). Returns false if the records were
   /// overwritten meanwhile.
   bool go_to_same_end_of(std::size_t track) noexcept;
 
-  /// When start(), find_tracks() or go_to_end_of() was called last.
+  /// The time of the last call of start(), find_tracks() or go_to_end_of().
   std::uint64_t until_ticks() const noexcept { return until_ticks_; }
   /// Goes to the next event in the order of time. Returns false at the end.
   bool next() noexcept;
@@ -53,16 +53,17 @@ class CrashReader {
   std::uint32_t tag() const noexcept { return now_->record.tag; }
   bool shown() const noexcept { return (now_->record.flags & kShown) != 0; }
   Track track() const noexcept;
-  /// The number of the thread that recorded it; after go_to_open_spans() of the last thread of the track.
+  /// The number of the thread that recorded the event; after go_to_open_spans(), of the track's last thread.
   std::uint64_t thread() const noexcept { return now_->decoder.thread(); }
   FieldValues values() const noexcept { return FieldValues(*event_room_.metadata, event_room_.values()); }
 
-  /// The size of a text of the event or of its spans, of which the recording has only the beginning if that is greater.
+  /// The whole size of a text of the event or of its spans. If it is greater than text.size(), the recording has only
+  /// the text's beginning.
   std::size_t whole_size(std::string_view text) const noexcept;
 
-  /// After the last event of go_to_end_of(track): the spans below are those that the track is in.
+  /// Call it after the last event of go_to_end_of(track). The calls below then give the spans that the track is in.
   void go_to_open_spans(std::size_t track) noexcept;
-  /// The system's number of the thread; of go_to_end_of() only.
+  /// The system's number of the thread; known only after go_to_end_of().
   std::int64_t os_thread() const noexcept { return now_->os_thread; }
   struct Begin {
     std::uint64_t ticks = 0;
@@ -77,8 +78,8 @@ class CrashReader {
   std::uint32_t tag_of_span(std::size_t index) const noexcept { return path_[index]->tag; }
   /// Valid until the next call.
   Metadata const& span(std::size_t index) noexcept;
-  /// Calls `f(FieldValues const&)` for each group of values that the span had at the event, the newest of a field
-  /// last.
+  /// Calls `f(FieldValues const&)` for each group of values that the span had at the event; the newest value of a field
+  /// comes last.
   template <class F>
   void for_each_group(std::size_t index, F&& f) noexcept {
     Found const& found = *path_[index];
@@ -103,7 +104,7 @@ class CrashReader {
     std::uint32_t tag;
     std::uint32_t offset;
   };
-  // A chunk at one moment, since its thread may go on writing.
+  // A copy of a chunk at one moment, since the thread may go on writing.
   struct ChunkCopy {
     std::uint64_t first_ticks;
     std::uint64_t first_record;
@@ -112,11 +113,11 @@ class CrashReader {
     std::size_t size;
     alignas(8) char bytes[kChunkBytes];
 
-    // Empty behind the end.
+    // Returns the bytes from `at` on; empty past the end.
     std::string_view from(std::size_t at) const noexcept {
       return at < size ? std::string_view(bytes + at, size - at) : std::string_view();
     }
-    // Zeros at the end.
+    // Returns zeros at the end.
     RecordHead head_at(std::size_t at) const noexcept {
       RecordHead head{};
       if (at + sizeof(head) <= size) std::memcpy(&head, bytes + at, sizeof(head));
@@ -178,7 +179,7 @@ class CrashReader {
 
   RecordStore const* store_;
   std::uint64_t from_ticks_;
-  std::uint64_t until_ticks_;  // or a thread that goes on recording would be read for ever
+  std::uint64_t until_ticks_;  // without this limit, a thread that goes on recording would be read for ever
   std::size_t track_count_;
   bool skips_tracks_;
   Cursor* now_;

@@ -25,19 +25,19 @@ class SiteSource {
   ~SiteSource() = default;
 };
 
-/// The pieces of a record, before anything is known of the records around it. Borrows its bytes. Allocates nothing.
+/// The pieces of a single record, read without the records around it. Borrows the record's bytes. Allocates nothing.
 struct RecordPieces {
   RecordHead head{};
   Metadata const* metadata = nullptr;  ///< null for types that have no callsite
   std::uint64_t track = 0;             ///< with kForeign: the track that the record is about
   std::int64_t time_ns = 0;            ///< with kForeign: since 1970
   std::uint64_t references[3] = {};    ///< spans and a duration, in the order of the bytes
-  std::size_t value_count = 0;         ///< zero if the record has no values, whatever its callsite has
+  std::size_t value_count = 0;         ///< zero if the record has no values, even if its callsite has some
   std::string_view more_kinds{};       ///< of the values from the fifth on
-  ValueReader rest{};                  ///< the values; of other types the content
-  char const* error = nullptr;         ///< what makes no sense; null if all does
+  ValueReader rest{};                  ///< the values; for types without values, the content
+  char const* error = nullptr;         ///< says what makes no sense; null if all makes sense
 
-  /// Reads the first record of `bytes`, the rest of a chunk's.
+  /// Reads the first record of `bytes`, the rest of a chunk.
   void read(std::string_view bytes, SiteSource& sites) noexcept;
 
   std::size_t size() const noexcept { return std::size_t{head.words} * 8; }
@@ -75,28 +75,28 @@ struct ChunkRecords {
 /// A thread as a record describes it.
 struct DescribedThread {
   std::int64_t os_thread = 0;
-  std::string_view name{};  ///< in the record
+  std::string_view name{};  ///< borrowed from the record
 };
-/// Reads what a `track` record, or a `thread` record after its number, says. False if it makes no sense.
+/// Reads the content of a `track` record, or of a `thread` record after its number. Returns false if it makes no sense.
 bool read_thread(std::string_view content, DescribedThread& thread) noexcept;
 
 /// Decodes the records of a track. All readers use it: recordings, reports of crashes and hangs, and replay. Accepts
 /// any bytes: the first bytes that are not a valid record end the chunk. Allocates nothing if the tracker of its spans
-/// does not grow; it then may run in the handler of a signal. Single-thread.
+/// does not grow; it may then run in a signal handler. Single-thread.
 class Decoder {
  public:
   /// Borrows its arguments; `spans` is for the spans that the track is in.
   Decoder(std::uint64_t track, SiteSource& sites, SpanTracker<std::uint64_t>& spans) noexcept
       : track_(track), sites_(sites), spans_(spans), thread_(track) {}
 
-  /// Makes the next chunk describe the spans that the track is in, whatever was read before.
+  /// Forgets what was read before: the next chunk then says which spans the track is in.
   void forget_spans() noexcept {
     spans_.clear();
     has_begun_ = false;
   }
-  /// Goes to a chunk of the track, whose bytes are borrowed. If its first record follows on the last record that was
-  /// read, the track is still in its spans; otherwise the chunk describes them. `clock` is for records before the
-  /// chunk's own clock. Returns how many records are missing before the chunk.
+  /// Goes to a chunk of the track, whose bytes are borrowed. If its first record directly follows the last record read,
+  /// the track is still in its spans; otherwise the chunk says which spans it is in. `clock` gives the times of records
+  /// before the chunk's own clock. Returns how many records are missing before the chunk.
   std::uint64_t begin(ChunkRecords const& chunk, ChunkClock const& clock) noexcept;
   /// Goes to the next record of the chunk, and fills in all of `record` but its values, its context and the names that
   /// it borrows. Returns false at the end of the chunk, and where its bytes make no sense: then error() says why.
@@ -113,7 +113,7 @@ class Decoder {
   bool is_entry() const noexcept;
   /// True if the record describes the thread that writes the track from here on.
   bool describes_writer() const noexcept;
-  /// Its description by such a record.
+  /// The description of this thread.
   DescribedThread const& described_thread() const noexcept { return described_; }
   /// The offsets in the chunk of the record and of the record after it.
   std::size_t at() const noexcept { return at_; }
@@ -136,8 +136,8 @@ class Decoder {
   ChunkRecords chunk_;
   ChunkClock clock_;
   std::size_t at_ = 0, next_ = 0;
-  std::uint64_t ordinal_ = 0;  // of the next record
-  std::uint64_t span_ = 0;     // of the next span
+  std::uint64_t ordinal_ = 0;  // ordinal of the next record
+  std::uint64_t span_ = 0;     // ordinal of the next span
   std::uint32_t tag_ = 0;
   std::uint64_t thread_;
   RecordPieces pieces_;

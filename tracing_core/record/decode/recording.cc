@@ -49,8 +49,8 @@ std::uint64_t Recording::dropped() const noexcept { return state_->dropped; }
 std::uint64_t Recording::interrupted() const noexcept { return state_->interrupted; }
 std::vector<std::string> const& Recording::problems() const noexcept { return state_->problems; }
 
-// Ordinals also count lost records of tags without a place in the header, but not the records of threads of which
-// nothing is left.
+// The ordinals of tracks also show losses of tags that have no entry in the header. They do not show the losses of
+// threads of which no record is left.
 Losses Recording::lost() const noexcept {
   Losses of_tags;
   for (auto const& [tag, records] : state_->losses) {

@@ -75,7 +75,8 @@ std::unique_ptr<RecordingState> RecordingState::read(RecordingSource const& sour
   auto made = read_header(source, error);
   if (made == nullptr) return nullptr;
   CutOff cut;
-  // A callsite is described before its first record, so descriptions are read after records.
+  // The writer describes a callsite before its first record. So reading the descriptions after the records finds all of
+  // them.
   for (Content const content : {Content::records, Content::sites})
     source.for_each_chunk([&](std::uint32_t i) { return made->read_chunk(source, i, content, cut, since_ticks); });
   if (cut.chunks > 0) made->report(cut.description());

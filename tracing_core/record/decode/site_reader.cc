@@ -36,7 +36,8 @@ class Bytes {
 // A callsite has at most this many placeholders besides one for each value.
 constexpr std::size_t kMaxMorePlaceholders = 8;
 
-// Returns true if a compiler could have accepted the specification for so many values. Long widths would print much.
+// Returns true if a compiler could have accepted the specification for `value_count` values. Refuses widths of more
+// than three digits, which would print too much.
 template <class IsField>
 bool is_specification(std::string_view spec, std::size_t value_count, std::size_t value_index,
                       IsField is_field) noexcept {

@@ -11,7 +11,7 @@
 
 namespace tracing { inline namespace v1 { namespace internal {
 
-/// The room in which read_site() puts what it finds.
+/// Memory for what read_site() finds.
 struct SiteRoom {
   static constexpr std::size_t kMaxFields = 510;
   static constexpr std::size_t kMaxPlaceholders = 255;

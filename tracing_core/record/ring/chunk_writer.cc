@@ -1,19 +1,19 @@
 // How a thread writes records that a reader can make sense of after the process has died.
 //
-// A record must cost some ten nanoseconds, may never wait, and must be readable even if the next instruction is the
-// last one of the process. So each thread appends to a chunk of 16 KiB that it owns, and publishes each record by one
-// release store of `used`: a reader sees whole records or does not see them. Nothing is shared until the chunk is full;
-// then the writer takes the next chunk from the region and keeps the full one, so that a thread's last records survive
-// however much other threads write.
+// A record must cost some ten nanoseconds, may never wait, and must be readable even if the process dies at the next
+// instruction. So each thread appends to a chunk of 16 KiB that it owns, and publishes each record by one release store
+// of `used`: a reader sees whole records or does not see them. Nothing is shared until the chunk is full; then the
+// writer takes the next chunk from the region and keeps the full one, so that a thread's last records survive however
+// much other threads write.
 //
-// The difficulty is the ring: the chunk before may be overwritten when this chunk is read. So a chunk depends on no
-// other chunk. Its head has the numbers of its first record and span, and its first records restate what a reader would
-// otherwise have had to see: the thread, its clock, the spans that the thread is in with their values, and callsites
-// that have no number of their own. Restated records have no ordinal, so that a reader who has the chunk before can
-// tell what is new, and one who has not can count what is missing. The text of restated values is cut, or the
-// descriptions of deep spans would fill the chunk: half of it is always left for records.
+// The difficulty is the ring: the previous chunk may be overwritten by the time this chunk is read. So a chunk depends
+// on no other chunk. Its head has the numbers of its first record and span, and its first records restate what a reader
+// would otherwise need from earlier chunks: the thread, its clock, the spans that the thread is in with their values,
+// and callsites that have no number of their own. Restated records have no ordinal, so that a reader with the previous
+// chunk can tell what is new, and a reader without it can count what is missing. The text of restated values is cut,
+// because the descriptions of deep spans might fill the chunk: half of the chunk is always left for records.
 //
-// The invariant: between two calls, [chunk, at_) holds complete records, of which the last `used` bytes were published,
+// The invariant: between two calls, [chunk, at_) holds complete records, of which the first `used` bytes are published,
 // and all that these records refer to is in the chunk or among the numbered callsites. A record that finds no chunk is
 // counted, never waited for.
 //
@@ -30,9 +30,9 @@
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// Values of spans that are described again are cut short, so that the chunk has room for records. They fill at most
-// about half of the chunk: a text takes at most half of the room that is left for descriptions, or a few bytes. If
-// there are very many spans or values, the last ones are left out.
+// Restated values of spans are cut short, so that the chunk has room for records. They fill at most about half of the
+// chunk: a text takes at most half of the room that is left for descriptions, or a few bytes. If there are very many
+// spans or values, the last spans or values are left out.
 constexpr std::size_t kMaxStateText = 1024;
 constexpr std::size_t kMinStateText = 48;
 constexpr std::size_t kTextsOfStates = kChunkBytes / 2;
@@ -101,7 +101,7 @@ std::uint32_t ChunkWriter::find_site(Metadata const& metadata) noexcept {
       return number;
     }
   }
-  // The callsite may be gone before the recording is read, or has no number: this chunk describes it.
+  // This chunk describes the callsite: it has no number, or may be gone before the recording is read.
   LocalSite& cached = sites_of_chunk_[serial % kLocalSites];
   if (serial != 0 && cached.serial == serial) return cached.number;
   std::size_t const bytes = size_of_site(metadata);
@@ -193,7 +193,7 @@ char* ChunkWriter::append_values(char* to, RecordHead& head, Metadata const& met
   std::size_t const count = metadata.parts().value_count;
   auto* const more = reinterpret_cast<std::uint8_t*>(at_ + sizeof(RecordHead));
   char* const end_of_texts = this->end_of_texts();
-  char* const end = end_;  // a copy: what is written below might be end_, for all that the compiler knows
+  char* const end = end_;  // a copy: the compiler cannot know that the writes below leave end_ alone
   for (std::size_t i = 0; i < count; ++i) {
     Value const& value = values[i];
     auto kind = static_cast<std::uint8_t>(value.kind());
@@ -218,7 +218,8 @@ char* ChunkWriter::append_values(char* to, RecordHead& head, Metadata const& met
   return to;
 }
 
-// A record goes to the next chunk if its texts find no room in this chunk, but the first record of a chunk has to stay.
+// Returns the limit for a record's texts. A record whose texts do not fit goes to the next chunk; but the first record
+// of a chunk has to stay, so its texts are cut.
 char* ChunkWriter::end_of_texts() const noexcept {
   char* const most = at_ + kMaxRecordBytes;
   if (describing_ == Describing::start_of_chunk) return std::min(most, end_ - kChunkBytes + kValuesOfStates);
@@ -248,7 +249,7 @@ char* ChunkWriter::append_printed(char* to, std::uint8_t& kind, Value const& val
   if (value.kind() == ValueKind::error) {
     append_stored_error(printed, value);
     if (printed.size() <= max_text(to)) return append_text(to, kind, printed.view());
-    printed.clear();  // the beginning would make no sense: a text, which may be cut
+    printed.clear();  // an error must be whole; print it as a text, which may be cut
   }
   append_debug(printed, value);
   kind = static_cast<std::uint8_t>(ValueKind::verbatim);
@@ -273,7 +274,7 @@ char* ChunkWriter::append_text(char* to, std::uint8_t& kind, std::string_view te
   return to + bytes;
 }
 
-// Returns false if the chunk has no room: the head of the next chunk has the tag.
+// Records a new tag. Returns false if the chunk has no room; the head of the next chunk then has the tag.
 bool ChunkWriter::change_tag(std::uint32_t tag) noexcept {
   tag_ = tag;
   RecordHead head{};
@@ -293,8 +294,8 @@ bool ChunkWriter::change_tag(std::uint32_t tag) noexcept {
   return true;
 }
 
-// Takes the next chunk, in which the caller describes the thread before publish_chunk(). Returns false if there is
-// none.
+// Takes the next chunk, in which the caller describes the thread before publish_chunk(). Returns false if no chunk is
+// free.
 bool ChunkWriter::take_chunk() noexcept {
   Region& region = parts_->region;
   Instant const last = time();
@@ -334,7 +335,7 @@ void ChunkWriter::publish_chunk() noexcept {
   parts_->region.publish(chunk_);
 }
 
-// `last` is the time of the record before: no time of the chunk is earlier.
+// `last`: the time of the previous record. No time in the chunk is earlier.
 void ChunkWriter::start_clock(Instant last) noexcept {
   constexpr std::int64_t kMaxErrorNs = 1'000'000;  // a greater difference means that the clock was set back
   NewChunkClock const now = read_chunk_clock();

@@ -20,7 +20,7 @@ struct RecordingParts {
   Region& region;
   Sites& sites;
   std::atomic<std::uint32_t> const* tag;
-  /// Returns where the calling thread finds the tag of its next record, as long as the thread lives. Null if all
+  /// Returns where the calling thread finds the tag of its next record; valid as long as the thread lives. Null if all
   /// threads use `tag`.
   std::atomic<std::uint32_t> const* const* (*tag_of_thread)() noexcept = nullptr;
 };
@@ -40,13 +40,13 @@ struct NewRecord {
   std::int64_t time_ns = 0;                   ///< with kForeign
 };
 
-/// Writes each record behind the record before. When a chunk is full, takes the next chunk, lets the caller describe
-/// the thread and its open spans there, and goes on. Single-thread. No call waits for another thread, allocates or
-/// makes a system call while there is room in the chunk. A record that finds no chunk is counted.
+/// Appends each record to a chunk. When the chunk is full, takes the next chunk, lets the caller describe the thread
+/// and its open spans there, and goes on. Single-thread. No call waits for another thread, allocates or makes a system
+/// call while there is room in the chunk. A record that finds no chunk is counted.
 ///
-/// A `describe(writer)` that is passed to a call describes the thread and the spans that it is in, outermost first, by
-/// describe_thread(), state() and state_values(). It is called at the start of a chunk, since the chunk before may be
-/// gone when the recording is read.
+/// Some calls take a `describe(writer)`. It is called at the start of a chunk, since the previous chunk may be gone
+/// when the recording is read. It describes the thread by describe_thread(), and the spans that the thread is in,
+/// outermost first, by state() and state_values().
 class ChunkWriter {
  public:
   ChunkWriter() = default;
@@ -59,14 +59,14 @@ class ChunkWriter {
     chunk_ = previous_ = Region::kNone;
   }
 
-  /// Begins the records of another thread. The thread goes on in the chunk of the thread before, which has ended, if
-  /// the chunk has room, and is described there.
+  /// Begins the records of another thread. If the chunk of the previous thread, which has ended, has room, describes
+  /// the new thread there and goes on in that chunk.
   template <class Describe>
   void start(RecordingParts const& parts, std::uint64_t thread, std::int64_t os_thread, Describe describe) noexcept {
     take_over(parts, thread, os_thread);
     if (!can_go_on() || !try_describe([&] { describe(*this); })) start_afresh();
   }
-  /// Keeps this many of its chunks for ever, for records that must not be lost.
+  /// Keeps its next `count` chunks for ever, for records that must not be lost.
   void pin_chunks(std::uint32_t count) noexcept { pinned_chunks_left_ = count; }
   /// Gives its chunks back; start() must be called before further records.
   void finish() noexcept;
@@ -76,9 +76,9 @@ class ChunkWriter {
   /// The time of the last record, as readers will find it, unless the record is foreign. Unknown if it was dropped.
   Instant time() const noexcept { return head_ == nullptr ? Instant() : clock_.time_of(first_ticks_ + last_ticks_); }
 
-  /// The first call of a description: records the thread's present name, of which the first 64 bytes are kept.
+  /// Must be the first call of a description. Records the first 64 bytes of the thread's present name.
   void describe_thread(std::string_view name) noexcept;
-  /// Call it for another track before a record with kForeign. Records the track's name if there is room.
+  /// Call it before a kForeign record for `track`. Records the track's name if there is room.
   void describe_foreign_track(Track const& track) noexcept;
 
   /// Fast path: current thread and time, contextual parent, at most four numbers. Returns false, and writes nothing,
@@ -138,7 +138,7 @@ class ChunkWriter {
   void spare_chunk() noexcept {
     if (head_ != nullptr) head_->importance = Importance::high;
   }
-  /// The key of the next span, which the next new_span or scope_begin gets.
+  /// The key that the next new_span or scope_begin will get.
   std::uint64_t next_key() const noexcept { return make_span_key(track_, spans_); }
 
   /// Describes a span that was opened before, with the tag of its beginning and the values of its first group. `flags`
@@ -262,7 +262,8 @@ class ChunkWriter {
     describing_ == Describing::in_chunk ? void(at_ = end) : commit(end, flags);
   }
   std::uint32_t next_tag() const noexcept { return (*tag_source_)->load(std::memory_order_relaxed); }
-  // True if the next record is the first with its tag, unless the tag is the thread's own and the others have moved on.
+  // True if the next record is the first with its tag. False if the tag is the thread's own, and the other threads have
+  // moved on to another tag.
   bool begins_tag() noexcept {
     return tag_ == parts_->tag->load(std::memory_order_relaxed) && parts_->region.is_first_of(tag_);
   }
@@ -291,7 +292,7 @@ class ChunkWriter {
   RecordingParts const* parts_ = nullptr;
 
   std::uint64_t thread_ = 0;
-  std::uint64_t track_ = 0;  // the number of the first of the threads that went on in each other's chunks
+  std::uint64_t track_ = 0;  // number of the first thread; each later one went on in the chunk of the one before
   std::uint32_t chunk_ = Region::kNone;
   std::uint32_t previous_ = Region::kNone;  // the last full chunk, kept so that a thread's last records survive
   ChunkClock clock_;

@@ -27,19 +27,18 @@ struct RegionHeader {
   std::uint32_t chunk_head_bytes;
   std::uint32_t chunks_per_group;
   std::uint64_t process;
-  std::uint64_t start_ticks;                // of the processor's counter, or of the system's clock
-  std::int64_t start_ns;                    // the wall clock at `start_ticks`, since 1970
-  std::atomic<std::uint64_t> ns_per_tick;   // times 2^32
-  std::atomic<std::uint64_t> dropped;       // how many records found no chunk
-  std::atomic<std::uint32_t> growth_error;  // why the recording could not grow, as an errno; 0: it could
-  std::atomic<std::uint64_t> interrupted;   // how many records are missing since their thread was making another record
+  std::uint64_t start_ticks;                      // of the processor's counter, or of the system's clock
+  std::int64_t start_ns;                          // the wall clock at `start_ticks`, since 1970
+  std::atomic<std::uint64_t> ns_per_tick;         // times 2^32
+  std::atomic<std::uint64_t> dropped;             // how many records found no chunk
+  std::atomic<std::uint32_t> growth_error;        // the errno of a growth that failed; 0: no growth failed
+  std::atomic<std::uint64_t> interrupted;         // records missing because their thread was making another record
   alignas(64) std::atomic<std::uint32_t> hand;    // the chunk that is taken next
-  alignas(64) std::atomic<std::uint32_t> usable;  // the chunks that the hand passes
+  alignas(64) std::atomic<std::uint32_t> usable;  // how many chunks the hand goes round
   std::atomic<std::uint32_t> spared;              // how many chunks with WARN or ERROR the hand has passed over; wraps
   std::atomic<std::uint32_t> newest_tag;          // the tag whose first records are never overwritten
   std::atomic<std::uint64_t> overwritten_until;   // no record after these ticks was overwritten
-  // A tag in the upper 24 bits, and in the lower 40 how many of its records are lost. The entry of a tag is the tag
-  // modulo kLossEntries.
+  // Upper 24 bits: a tag. Lower 40 bits: how many of its records are lost. The tag's index is `tag % kLossEntries`.
   static constexpr std::size_t kLossEntries = 480;
   alignas(64) std::atomic<std::uint64_t> losses[kLossEntries];
 };
@@ -48,7 +47,7 @@ static_assert(sizeof(RegionHeader) == 4096);
 /// See ChunkHead::importance.
 enum class Importance : std::uint8_t {
   usual,
-  high,    // has WARN, ERROR or a failure; the hand has not come to the chunk yet
+  high,    // has a WARN, an ERROR or a failure; the hand has not reached the chunk yet
   spared,  // as `high`, and the hand has passed over the chunk
 };
 
@@ -70,11 +69,11 @@ struct ChunkHead {
   Importance importance;
   std::uint8_t has_first;    // 1: holds the first records of its last tag
   std::uint64_t last_ticks;  // when its track left it; zero until then
-  std::uint32_t records;     // that have an ordinal; zero until the track leaves the chunk
+  std::uint32_t records;     // how many records have an ordinal; zero until the track leaves the chunk
   static constexpr std::size_t kTagChanges = 7;
   struct TagChange {
     std::uint32_t tag;
-    std::uint32_t records;  // of the chunk, before the change
+    std::uint32_t records;  // how many records of the chunk precede the change
   } changes[kTagChanges];
   std::uint32_t spared_before;  // RegionHeader::spared when the hand passed over this chunk
 };
@@ -101,27 +100,27 @@ inline constexpr std::uint8_t kForeign =
     recording::Entry::kForeign;  // two words follow: another track, and a time in ns since 1970
 inline constexpr std::uint8_t kShown = recording::Entry::kShown;  // was printed when it happened
 
-/// Then, each padded to 8 bytes: (1) the kinds of values from the fifth, (2) the two words of kForeign, (3) references,
-/// (4) values.
+/// Begins each record. Then follow, each padded to 8 bytes: (1) the kinds of values from the fifth on, (2) the two
+/// words of kForeign, (3) references, (4) values.
 struct RecordHead {
-  std::uint32_t ticks;  // since the chunk's first
-  std::uint32_t site;   // its callsite; from kLocalSite: described in this chunk
+  std::uint32_t ticks;  // since ChunkHead::first_ticks
+  std::uint32_t site;   // number of the callsite; from kLocalSite on: described in this chunk
   std::uint16_t words;  // the size of the record in units of 8 bytes
   RecordType type;
   std::uint8_t flags;
-  std::uint8_t kinds[4];  // of the first four values: a ValueKind and kCutValue
+  std::uint8_t kinds[4];  // of the first four values: the ValueKind, plus kCutValue if the value is cut
 };
 static_assert(sizeof(RecordHead) == 16);
 
 inline constexpr std::uint32_t kLocalSite = std::uint32_t{1} << 31;
-/// In a kind: the text is the beginning of a longer one.
+/// A flag of a kind: the value is only the beginning of a longer text.
 inline constexpr std::uint8_t kCutValue = 128;
 inline constexpr std::size_t kInlineKinds = 4;
-/// Longer texts are cut, so that each record has room in a chunk behind the spans around it.
+/// Longer texts are cut, so that a chunk has room for any record after the descriptions of the spans around it.
 inline constexpr std::size_t kMaxValueBytes = kChunkBytes / 4;
 inline constexpr std::size_t kMaxRecordBytes = kChunkBytes / 2;
-/// Longer names of callsites made at run time are cut: each chunk describes the callsites of its records and of the
-/// spans around them.
+/// Longer names of callsites made at run time are cut, because each chunk describes the callsites of its records and of
+/// the spans around them.
 inline constexpr std::size_t kMaxRunTimeName = kChunkBytes / 16;
 
 /// The size of the longest beginning of at most `size` bytes that ends with a whole character.
@@ -134,7 +133,7 @@ constexpr std::size_t cut_size(std::string_view text, std::size_t size) noexcept
 /// The track of marks.
 inline constexpr std::uint64_t kMarksTrack = (std::uint64_t{1} << 24) - 1;
 
-/// Numbers a span as the n-th that a track opened.
+/// Returns the key of the span that a track opened as its `ordinal`-th, counted from 0.
 constexpr std::uint64_t make_span_key(std::uint64_t track, std::uint64_t ordinal) noexcept {
   return track << 40 | (ordinal & ((std::uint64_t{1} << 40) - 1));
 }
@@ -156,7 +155,7 @@ struct SiteRow {
   std::uint32_t function_size;
   std::uint32_t module_path_size;
   std::uint32_t message_size;
-  std::uint32_t text_size;  // of the text: the names in this order, then names of fields and specifications
+  std::uint32_t text_size;  // the names above in this order, then names of fields and specifications
   std::uint32_t file_size;
   std::uint32_t arguments_size;
   std::uint32_t reserved;
@@ -172,7 +171,7 @@ inline constexpr std::uint8_t kSiteHasLineZero = 32;
 
 struct SiteField {
   std::uint32_t offset;          // in the text, or in the arguments if unnamed
-  std::uint32_t size_and_value;  // size, and the index of the value from bit 24
+  std::uint32_t size_and_value;  // the size; from bit 24, the index of the value
 };
 struct SitePlaceholder {
   std::uint32_t offset;

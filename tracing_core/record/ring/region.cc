@@ -5,18 +5,18 @@
 // that say little and loses everything of a thread that says much; one buffer for all is contended by every record.
 //
 // The idea: chunks of 16 KiB, and a hand that goes around them like the hand of a clock. A thread that needs a chunk
-// moves the hand until it meets a chunk that nobody owns, and takes it: the oldest chunk, more or less, whose records
-// are overwritten. A thread owns two chunks, so the hand seldom meets an owned chunk. What must stay longer (WARN,
-// ERROR, the first records of the running test) marks its chunk, and the hand passes over a marked chunk as long as
-// marked chunks fill at most an eighth of the ring.
+// moves the hand until it meets a chunk that nobody owns. The thread takes this chunk, more or less the oldest, and
+// overwrites its records. A thread owns two chunks, so the hand seldom meets an owned chunk. Records that must stay
+// longer (WARN, ERROR, the first records of the running test) mark their chunk, and the hand passes over a marked chunk
+// as long as marked chunks fill at most an eighth of the ring.
 //
-// The invariant: a chunk's generation is odd while it changes hands and grows with each owner, so a reader that copies
-// a chunk and finds the same even generation afterwards has a copy of one owner's records. Nothing else is locked, and
-// a dead owner costs its two chunks.
+// The invariant: a chunk's generation is odd while the chunk changes hands, and grows with each owner. So a reader that
+// finds the same even generation before and after it copies a chunk has a copy of one owner's records. Nothing else is
+// locked, and a dead owner costs its two chunks.
 //
 // Memory is given to chunks as the hand reaches them: the file or the mapping grows by groups of 64 chunks, so a short
 // recording is a small file. A full disk or a limit of memory ends the growth, not the recording, which goes on in the
-// chunks that there are.
+// existing chunks.
 //
 // Rejected: a lock-free queue of free chunks (the order of age would be lost), and growing by one chunk (a system call
 // for every 16 KiB).
@@ -59,7 +59,7 @@ std::size_t bytes_for(std::uint32_t chunks) noexcept {
   return sizeof(RegionHeader) + (chunks + kChunksPerGroup - 1) / kChunksPerGroup * kGroupBytes;
 }
 
-// The size up to the end of the last of these chunks.
+// Returns the size of a region up to the end of its last chunk.
 std::size_t size_bytes_of(std::uint32_t chunks) noexcept {
   return chunks == 0 ? 0 : offset_of_chunk(chunks - 1) + kChunkBytes;
 }
@@ -69,7 +69,7 @@ constexpr std::uint32_t kMaxChunksOfTracks = 2 * Region::kMaxTracks;
 constexpr std::uint32_t kFewChunksOfTracks = 1024;  // with a small limit
 constexpr std::uint32_t kMinChunksOfTracks = 64;    // where there are too few addresses
 
-// Leaves most of the addresses that the process may have to the program.
+// Leaves the program most of the addresses that RLIMIT_AS allows the process.
 std::size_t max_address_bytes() noexcept {
   rlimit limit{};
   bool const is_bound = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -95,9 +95,8 @@ Region::~Region() {
   if (is_still_open()) close(descriptor_);
 }
 
-// Reserves addresses that cannot be accessed. Readable addresses without memory would hurt others: the leak check of
-// valgrind reads all, with a SIGBUS for each word behind the end of a file, and RLIMIT_DATA counts all that can be
-// written.
+// Reserves addresses that cannot be accessed. Readable addresses without memory would do harm: valgrind's leak check
+// reads them all and gets a SIGBUS for each word past the end of a file, and RLIMIT_DATA counts all writable addresses.
 Region::Room Region::reserve(std::uint32_t usable, int descriptor) noexcept {
   constexpr std::uint32_t kMinUsable = kMinBytes / kChunkBytes;
   std::size_t const max_bytes = max_address_bytes();
@@ -115,7 +114,7 @@ Region::Room Region::reserve(std::uint32_t usable, int descriptor) noexcept {
   }
 }
 
-// Returns false if the program has closed the descriptor, whose number it may have given to a file of its own since.
+// Returns false if the program has closed the descriptor. A file of the program may have the number by now.
 bool Region::is_still_open() const noexcept { return descriptor_ >= 0 && file_identity(descriptor_) == identity_; }
 
 std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes) noexcept {
@@ -145,7 +144,7 @@ int Region::open_file(std::string const& path, Existing existing, std::error_cod
     struct stat status {};
     bool const is_regular = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     bool const is_removed = is_regular && status.st_nlink == 0;
-    // Somebody else may have a descriptor or a name of any other file.
+    // Somebody else may hold a descriptor of any other file, or another name for it.
     bool const is_own = is_new || (is_regular && status.st_uid == geteuid() && status.st_nlink == 1);
     bool const is_ready = is_own && status.st_size == 0 && fchmod(descriptor, 0600) == 0;
     if (is_locked && is_ready && !is_removed) return descriptor;
@@ -192,7 +191,7 @@ std::unique_ptr<Region> Region::make_in(int descriptor, std::string const& path,
   }
   std::unique_ptr<Region> region(new (std::nothrow) Region(room, descriptor));
   if (region == nullptr) munmap(room.base, bytes_for(room.usable + room.tracks));
-  // The first growth makes the header, so it is an error here if the disk is full.
+  // The first growth makes the header, so a full disk is an error here.
   if (region == nullptr || !region->grow()) {
     error.assign(region == nullptr ? ENOMEM : errno, std::generic_category());
     if (region == nullptr) close(descriptor);
@@ -328,7 +327,7 @@ std::uint32_t Region::take() noexcept {
   for (std::uint32_t tries = 0; tries < count; ++tries) {
     std::uint32_t const turn = advance_hand(count);
     if (!has_memory(turn)) {
-      count = std::min(count, grown());  // reuses the chunks that there are
+      count = std::min(count, grown());  // reuses the existing chunks
       continue;
     }
     ChunkHead& chunk = head(turn);
@@ -350,9 +349,9 @@ std::uint32_t Region::take() noexcept {
   return kNone;
 }
 
-// Returns true if the hand passes over the chunk, which the caller owns, because it has the first records of the newest
-// tag, or records of level WARN or ERROR. For WARN and ERROR at most an eighth of all `chunks` is spared, the chunks
-// that the hand came to last.
+// Returns true if the hand passes over the chunk, because it has the first records of the newest tag, or records of
+// level WARN or ERROR. For WARN and ERROR, spares at most an eighth of all `chunks`: the chunks that the hand reached
+// last. REQUIRES: the caller owns the chunk.
 bool Region::is_spared(ChunkHead& chunk, std::uint32_t chunks) noexcept {
   if (chunk.generation.load(std::memory_order_relaxed) == 0) return false;
   RegionHeader& all = header();
@@ -371,7 +370,7 @@ bool Region::is_first_of(std::uint32_t tag) noexcept {
   return newest.load(std::memory_order_relaxed) != tag && newest.exchange(tag, std::memory_order_relaxed) != tag;
 }
 
-// The chunk is the caller's; its track has left it.
+// REQUIRES: the caller owns the chunk, and its track has left it.
 void Region::count_overwritten(ChunkHead const& gone) noexcept {
   std::uint32_t tag = gone.tag;
   std::uint32_t counted = 0;
@@ -429,8 +428,8 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
     return true;
   ScopedNoCancellation const no_cancellation;  // pwrite(2) and nanosleep(2) are cancellation points
   (void)grow();
-  // Another thread grows the region. On a busy machine that thread may wait for a processor for a while, so this thread
-  // waits for some 100 ms, but not longer, since the other may never go on.
+  // Another thread grows the region. On a busy machine it may be waiting for a processor, so this thread waits for it
+  // some 100 ms; no longer, since the other thread may never go on.
   constexpr int kYields = 100, kMaxTurns = 1000;
   constexpr timespec kPause{0, 50'000};
   for (int turns = 0; turns < kMaxTurns; ++turns) {
@@ -444,11 +443,11 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
 // Returns false, and sets errno, if the region cannot grow as far as it should, or if another thread is growing it.
 bool Region::grow() noexcept {
   if (is_full_.load(std::memory_order_relaxed)) return false;
-  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is growing the
-  // region, and the size of its file is known. So nothing that is in use is overwritten by zeros.
+  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is growing the region,
+  // and the size of its file is known. So zeros never overwrite anything in use.
   std::uint32_t now = grown();
   if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return false;
-  UnseenByTsan const unseen;  // which takes a write to a file to be before all reads of files
+  UnseenByTsan const unseen;  // ThreadSanitizer takes a write to a file to precede all reads of files
   std::uint32_t const end_of_group = (now / kChunksPerGroup + 1) * kChunksPerGroup;
   std::uint32_t wanted = std::min(now == 0 ? kFirstChunks : end_of_group, chunks_);
   bool const is_largest = wanted == now;

@@ -21,14 +21,14 @@ class Region {
   static constexpr std::size_t kMinBytes = 16 * kChunkBytes;
   static constexpr std::uint32_t kMaxTracks = 4096;
 
-  /// Makes room for about `limit_bytes` of records, besides two chunks for each track. Memory is used, and can be read
-  /// at all, only as it is filled. set_limit() may raise the limit to `max_limit_bytes`. Where RLIMIT_AS bounds the
-  /// process, the region takes at most a quarter of the bound, and less if addresses are short: then growth_error() is
-  /// ENOMEM. Returns null if memory ran out.
+  /// Makes room for about `limit_bytes` of records, besides two chunks for each track. Memory is used, and is readable,
+  /// only as far as it is filled. set_limit() may raise the limit to `max_limit_bytes`. If RLIMIT_AS limits the
+  /// process, the region takes at most a quarter of that limit, and less if addresses are scarce: then growth_error()
+  /// is ENOMEM. Returns null if memory ran out.
   static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes = 0) noexcept;
   enum class Existing : bool { keep, replace };
-  /// As make_anonymous(), in a file, which grows as it is filled, and is locked by flock() while the region exists. A
-  /// file that is made, or replaced, is for its user alone. Returns null, with `error` set, if the file cannot be
+  /// As make_anonymous(), but in a file. The file grows as it is filled, and flock() locks it while the region exists.
+  /// Only its user may access a file that is made or replaced. Returns null, with `error` set, if the file cannot be
   /// created or mapped, if another region uses it, or if it has content that is to be kept.
   static std::unique_ptr<Region> make_file(std::string const& path, std::size_t limit_bytes, std::error_code& error,
                                            Existing existing = Existing::keep) noexcept;
@@ -53,21 +53,21 @@ class Region {
   void publish(std::uint32_t chunk) noexcept;
   void give_back(std::uint32_t chunk) noexcept {
     std::atomic<std::uint32_t>& owned = head(chunk).owned;
-    tsan_release(&owned);  // it would not see the store if the library was built without it
+    tsan_release(&owned);  // ThreadSanitizer does not see the store if the library was built without it
     owned.store(0, std::memory_order_release);
   }
   /// Makes room for the two chunks that a further track keeps.
   void add_track() noexcept;
   /// Changes how much is kept before the oldest is overwritten. REQUIRES: anonymous; one call at a time.
   void set_limit(std::size_t limit_bytes) noexcept;
-  /// In a forked child, or before anything is shared: moves the region into a file at `offset`, where the file has
-  /// max_bytes() of holes; the recording begins now. So the process that made the file can read what this process
-  /// leaves, whatever ends it. Takes along the chunks that have owners, and the last 256 KiB of the other chunks. If it
-  /// returns false, the region is as it was. REQUIRES: no other thread uses it.
+  /// Moves the region into a file at `offset`, where the file has a hole of max_bytes(). The recording then begins now,
+  /// and the process that made the file can read what this process leaves, whatever ends it. Takes along the chunks
+  /// that have owners, and the last 256 KiB of the other chunks. Returns false, and changes nothing, on failure.
+  /// REQUIRES: this is a forked child, or nothing is shared yet; no other thread uses the region.
   bool move_to(int descriptor, std::size_t offset) noexcept;
   /// The size of its range of addresses.
   std::size_t max_bytes() const noexcept;
-  /// Forgets what is in chunks that nobody owns, without counting it as lost, and gives their memory back to the
+  /// Discards the records in chunks that nobody owns, without counting them as lost, and gives the memory back to the
   /// system. REQUIRES: anonymous; nobody reads.
   void discard() noexcept;
 
@@ -75,14 +75,14 @@ class Region {
   bool is_first_of(std::uint32_t tag) noexcept;
   /// Counts lost records of a tag.
   void count_lost(std::uint32_t tag, std::uint64_t records) noexcept;
-  /// The number of lost records of a tag; 0 also if other tags have taken its place in the header.
+  /// The number of lost records of a tag; 0 also if another tag has taken its entry in the header.
   std::uint64_t lost_of(std::uint32_t tag) const noexcept;
 
   /// The number of chunks; some may never have been taken.
   std::uint32_t chunk_count() const noexcept;
-  /// The bytes that have memory; addresses behind them cannot be accessed.
+  /// How many bytes have memory; addresses beyond them cannot be accessed.
   std::size_t size_bytes() const noexcept;
-  /// Why the region is smaller than its limit, as an errno; 0 if it could grow so far.
+  /// The errno that keeps the region smaller than its limit; 0 if no growth has failed.
   int growth_error() const noexcept { return static_cast<int>(header().growth_error.load(std::memory_order_relaxed)); }
   /// True if it is anonymous and has not moved: a forked child then has a copy of its own.
   bool is_private() const noexcept { return is_anonymous() && !is_moved_; }
@@ -121,9 +121,9 @@ class Region {
   int descriptor_;                 // negative: anonymous, or moved
   bool is_moved_ = false;
   std::uint64_t const identity_;  // of the file
-  // The number of chunks that have memory, and kGrowing while a thread gives memory to more chunks. Relaxed, like all
-  // that threads share when they change chunks in the first lap: if this ordered threads, ThreadSanitizer would miss
-  // races of the program.
+  // The number of chunks that have memory, plus kGrowing while a thread gives memory to more chunks. Accesses are
+  // relaxed, like all accesses by which threads change chunks in the first lap: if they ordered threads,
+  // ThreadSanitizer would miss races of the program.
   static constexpr std::uint32_t kGrowing = std::uint32_t{1} << 31;
   std::atomic<std::uint32_t> grown_{0};
   std::atomic<bool> is_full_{false};  // cannot grow any more

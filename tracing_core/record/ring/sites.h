@@ -11,8 +11,8 @@
 
 namespace tracing { inline namespace v1 { namespace internal {
 
-/// Descriptions of callsites that live as long as the program are in chunks of their own, which are never given away.
-/// Thread-safe.
+/// Describes callsites that live as long as the program. The descriptions have chunks of their own, which are never
+/// given away. Thread-safe.
 class Sites {
  public:
   explicit Sites(Region& region) noexcept;
