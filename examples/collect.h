@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include <tracing_core/internal/span_clock.h>
 #include <tracing_core/setup.h>
+#include <tracing_core/support/span_clock.h>
 
 namespace examples {
 

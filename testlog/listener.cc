@@ -19,8 +19,8 @@
 #include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
-#include "tracing_core/internal/short_text.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/short_text.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 { namespace internal {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/file_name.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/file_name.h"
+#include "tracing_core/support/utf8.h"
 
 namespace {
 

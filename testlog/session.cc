@@ -12,8 +12,8 @@
 #include "testlog/run/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -28,7 +28,7 @@
 #include "cuda_cpu/executor/program.h"
 #include "tracing_core/cuda/activity.h"
 #include "tracing_core/cuda/driver_api.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::cpu {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tracing_core/environment/variables.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {

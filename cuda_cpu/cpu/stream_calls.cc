@@ -1,7 +1,7 @@
 // Implements the calls about streams and events.
 #include "cuda_cpu/cpu/device.h"
 #include "tracing_core/emit/span.h"
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace cuda_cpu::cpu {
 namespace {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::cpu {
 

@@ -12,7 +12,7 @@
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/graph/graph_nodes.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::graph {
 

@@ -11,7 +11,7 @@
 #include "cuda_cpu/graph/graph.h"
 #include "cuda_cpu/graph/graph_memory.h"
 #include "tracing_core/cuda/driver.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::graph {
 

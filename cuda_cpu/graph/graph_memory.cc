@@ -7,7 +7,7 @@
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/cpu/span_text.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::graph {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::process {
 

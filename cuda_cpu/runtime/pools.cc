@@ -9,7 +9,7 @@
 
 #include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 #include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;

@@ -10,7 +10,7 @@
 
 #include "cuda_tests/runtime/command.h"
 #include "cuda_tests/runtime/context.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_tests {
 

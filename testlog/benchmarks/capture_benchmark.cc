@@ -8,7 +8,7 @@
 
 #include "tracing_core/benchmarks/support.h"
 #include "tracing_core/benchmarks/workload.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace {

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "testlog/internal/signal_stack.h"
-#include "tracing_core/internal/span_clock.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/span_clock.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

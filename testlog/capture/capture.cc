@@ -6,8 +6,8 @@
 
 #include "testlog/capture/unwound_path.h"
 #include "tracing_core/environment/profile_outputs.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

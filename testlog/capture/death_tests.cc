@@ -14,11 +14,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/chunk_writer.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testlog { inline namespace v1 {
 

@@ -11,8 +11,8 @@
 
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/record_output.h"
-#include "tracing_core/internal/file_name.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/file_name.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

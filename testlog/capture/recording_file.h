@@ -9,8 +9,8 @@
 #include "testlog/environment.h"
 #include "testlog/internal/process.h"
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/record/ring/region.h"
+#include "tracing_core/support/fork.h"
 
 namespace testlog { inline namespace v1 {
 

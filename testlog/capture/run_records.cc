@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "testlog/environment.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/record/ring/mark_site.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testing {
 class TestInfo;

@@ -1,7 +1,7 @@
 #include "testlog/capture/thread_origins.h"
 
-#include "tracing_core/internal/process_stat.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/process_stat.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "tracing_core/format/span_path.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -29,9 +29,9 @@
 #include "tracing_core/export/xplane/profile_folder.h"
 #include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/filter/combinators.h"
-#include "tracing_core/internal/file_name.h"
 #include "tracing_core/profile/gzip.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/support/file_name.h"
 
 namespace testlog::cli {
 namespace {

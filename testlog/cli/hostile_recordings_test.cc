@@ -12,10 +12,10 @@
 
 #include "testlog/cli/command_test_support.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/record/decode/recording_bytes.h"
+#include "tracing_core/support/utf8.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/inspect/chrome_repair.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
 namespace {

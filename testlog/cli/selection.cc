@@ -15,9 +15,9 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/ring/layout.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
 namespace {

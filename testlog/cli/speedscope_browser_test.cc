@@ -19,8 +19,8 @@
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/record.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace {

@@ -5,10 +5,10 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/thread_sanitizer.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/thread_sanitizer.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

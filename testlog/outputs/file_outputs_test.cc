@@ -18,8 +18,8 @@
 #include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/file_name.h"
 #include "tracing_core/record/recording.h"
+#include "tracing_core/support/file_name.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testlog { inline namespace v1 {
 

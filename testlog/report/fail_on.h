@@ -16,7 +16,7 @@
 #include "testlog/environment.h"
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/filter/filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testlog { inline namespace v1 {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracing_core/internal/short_text.h"
-#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/short_text.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/ids.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testing {
 class TestPartResult;

@@ -7,10 +7,10 @@
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/duration_text.h"
-#include "tracing_core/internal/short_text.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/support/short_text.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

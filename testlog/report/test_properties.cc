@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 

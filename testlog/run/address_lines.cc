@@ -13,7 +13,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

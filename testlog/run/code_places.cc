@@ -12,7 +12,7 @@
 
 #include "testlog/run/address_lines.h"
 #include "testlog/run/process_maps.h"
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 

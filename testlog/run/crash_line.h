@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "tracing_core/environment/output.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/record/decode/crash_reader.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 

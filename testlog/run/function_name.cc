@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "tracing_core/internal/characters.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/characters.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "testlog/run/state_report.h"
-#include "tracing_core/internal/monotonic_clock.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -10,7 +10,7 @@
 #include "testlog/run/code_places.h"
 #include "testlog/run/state_report.h"
 #include "testlog/run/thread_probe.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 

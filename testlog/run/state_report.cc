@@ -14,8 +14,8 @@
 #include "testlog/run/fault_cause.h"
 #include "testlog/run/function_name.h"
 #include "tracing_core/environment/thread_labels.h"
-#include "tracing_core/internal/span_clock.h"
-#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/support/span_clock.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

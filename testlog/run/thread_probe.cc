@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <charconv>
 
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {

@@ -13,8 +13,8 @@
 #include <testlog/matchers.h>
 #include <testlog/perf.h>
 #include <testlog/testlog.h>
-#include <tracing_core/internal/span_clock.h>
 #include <tracing_core/perf/recorders.h>
+#include <tracing_core/support/span_clock.h>
 #include <tracing_core/tracing.h>
 
 namespace {

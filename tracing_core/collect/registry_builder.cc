@@ -5,8 +5,8 @@
 #include "tracing_core/collect/registry_parts.h"
 #include "tracing_core/collect/spare_layer.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -7,7 +7,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/collect/span_store.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -10,7 +10,7 @@
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 

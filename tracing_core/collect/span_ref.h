@@ -7,8 +7,8 @@
 #include "tracing_core/collect/extensions.h"
 #include "tracing_core/collect/span_slot.h"
 #include "tracing_core/dispatch/subscriber.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/stored_values.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 

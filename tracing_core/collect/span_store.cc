@@ -42,10 +42,10 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/never_destroyed.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/never_destroyed.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -20,8 +20,8 @@
 
 #include "tracing_core/collect/own_track.h"
 #include "tracing_core/collect/span_slot.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace tracing { inline namespace v1 {
 

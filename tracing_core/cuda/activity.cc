@@ -14,7 +14,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/past_span.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "tracing_core/dispatch/callsite_registry.h"
 #include "tracing_core/dispatch/current_subscriber.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

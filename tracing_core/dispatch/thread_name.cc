@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 {
 

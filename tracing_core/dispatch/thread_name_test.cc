@@ -10,7 +10,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/emit.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace {
 

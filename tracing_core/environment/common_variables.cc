@@ -7,7 +7,7 @@
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/variables.h"
 #include "tracing_core/format/style.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/process_stat.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/process_stat.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/file_name.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/file_name.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -14,8 +14,8 @@
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame/flame_lines.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -9,8 +9,8 @@
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/output.h"
 #include "tracing_core/export/fd_sink.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

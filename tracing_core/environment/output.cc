@@ -8,10 +8,10 @@
 
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/thread_labels.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -1,8 +1,8 @@
 #include "tracing_core/environment/thread_labels.h"
 
 #include "tracing_core/export/timeline/trace_source.h"
-#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "tracing_core/filter/nearest.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -14,8 +14,8 @@
 #include "tracing_core/filter/directive_scan.h"
 #include "tracing_core/filter/nearest.h"
 #include "tracing_core/filter/pattern/pattern_budget.h"
-#include "tracing_core/internal/never_destroyed.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/never_destroyed.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_level.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

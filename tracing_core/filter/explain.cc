@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "tracing_core/filter/nearest.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tracing_core/filter/pattern/regex_pattern.h"
-#include "tracing_core/internal/characters.h"
+#include "tracing_core/support/characters.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "tracing_core/internal/digits.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "tracing_core/format/format_parts.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/value.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

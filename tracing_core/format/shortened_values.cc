@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

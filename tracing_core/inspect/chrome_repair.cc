@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tracing_core/inspect/read_lines.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tracing_core/inspect/flame_assets.h"
 #include "tracing_core/inspect/flame_palette.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

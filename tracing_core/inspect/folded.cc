@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "tracing_core/inspect/read_lines.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

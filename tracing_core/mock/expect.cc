@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {

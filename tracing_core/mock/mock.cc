@@ -1,7 +1,7 @@
 #include "tracing_core/mock/mock.h"
 
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "tracing_core/internal/digits.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace internal {

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/words.h"
+#include "tracing_core/support/words.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tracing_core/internal/digits.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 {
 

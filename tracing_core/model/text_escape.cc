@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstring>
 
-#include "tracing_core/internal/digits.h"
-#include "tracing_core/internal/unicode_escapes.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_scan.h"
+#include "tracing_core/support/digits.h"
+#include "tracing_core/support/unicode_escapes.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

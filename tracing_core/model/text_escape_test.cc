@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "tracing_core/internal/unicode_escapes.h"
+#include "tracing_core/support/unicode_escapes.h"
 
 namespace tracing { namespace {
 
@@ -151,7 +151,7 @@ TEST(AppendSanitizedLines, IndentsFurtherLines) {
 
 TEST(EscapeRuns, AgreeWithRustInEveryBlock) {
   constexpr std::uint32_t kExpected[] = {
-#include "tracing_core/internal/unicode_escapes_sample.inc"
+#include "tracing_core/support/unicode_escapes_sample.inc"
   };
   constexpr std::uint32_t kBlock = 0x400;
   for (std::uint32_t block = 0; block < std::size(kExpected); ++block) {

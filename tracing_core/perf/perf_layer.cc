@@ -7,10 +7,10 @@
 #include "tracing_core/export/print/line_buffer.h"
 #include "tracing_core/export/print/short_event.h"
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/perf/perf_json.h"
 #include "tracing_core/perf/perf_statistics.h"
+#include "tracing_core/support/fork.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

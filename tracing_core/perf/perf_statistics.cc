@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tracing_core/format/perf_line.h"
-#include "tracing_core/internal/fork.h"
+#include "tracing_core/support/fork.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -6,8 +6,8 @@
 
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/format/json_value.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/perf/perf_json.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

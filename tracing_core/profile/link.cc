@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/characters.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/profile/link_server.h"
+#include "tracing_core/support/characters.h"
 
 extern char** environ;
 

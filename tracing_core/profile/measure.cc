@@ -10,10 +10,10 @@
 
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/inspect/device_calls.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/profile/annotate.h"
 #include "tracing_core/profile/recorded_profile.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "tracing_core/export/perfetto/perfetto.h"
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/profile/profile_files.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -16,9 +16,9 @@
 #include "tracing_core/export/xplane/profile_folder.h"
 #include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/inspect/statistics_reader.h"
-#include "tracing_core/internal/open_file.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/profile/gzip.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "cuda_cpu/executor/machine/places.h"
 #include "cuda_cpu/executor/steps/map.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu {
 namespace {

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu {
 

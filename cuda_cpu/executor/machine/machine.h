@@ -22,7 +22,7 @@
 
 #include "cuda_cpu/executor/executor.h"
 #include "cuda_cpu/ptx/forms.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda_cpu/executor/machine/decode.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu {
 

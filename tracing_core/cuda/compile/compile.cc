@@ -10,7 +10,7 @@
 
 #include "tracing_core/cuda/compile/compile_internal.h"
 #include "tracing_core/cuda/stopwatch.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tracing_core/cuda/compile/compile_internal.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {

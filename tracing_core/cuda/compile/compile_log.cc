@@ -11,7 +11,7 @@
 //     ptxas warning : Registers are spilled to local memory in function 'k'
 //     ptxas info    : Compiling entry function 'k' for 'sm_90'
 #include "tracing_core/cuda/compile_log.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 #include <algorithm>
 #include <charconv>

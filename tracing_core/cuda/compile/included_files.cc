@@ -1,6 +1,6 @@
 #include "tracing_core/cuda/compile/compile_internal.h"
-#include "tracing_core/internal/characters.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/characters.h"
+#include "tracing_core/support/short_text.h"
 
 #include <algorithm>
 #include <filesystem>

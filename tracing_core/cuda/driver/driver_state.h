@@ -17,7 +17,7 @@
 
 #include "tracing_core/cuda/driver.h"
 #include "tracing_core/cuda/driver/launch_log.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {

@@ -12,7 +12,7 @@
 
 #include "tracing_core/cuda/driver/launch_ring.h"
 #include "tracing_core/cuda/launch.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tracing_core/cuda/launch.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 

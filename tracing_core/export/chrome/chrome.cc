@@ -9,7 +9,7 @@
 #include "tracing_core/export/chrome/chrome_output.h"
 #include "tracing_core/export/chrome/chrome_record.h"
 #include "tracing_core/export/print/line_buffer.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -18,7 +18,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/chrome/chrome_test_support.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { namespace {

@@ -18,7 +18,7 @@
 #include "tracing_core/emit/past_span.h"
 #include "tracing_core/export/chrome/chrome_test_support.h"
 #include "tracing_core/format/field_format.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { namespace {

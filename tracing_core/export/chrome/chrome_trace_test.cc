@@ -9,10 +9,10 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal { namespace {

@@ -42,7 +42,7 @@
 #include "tracing_core/export/chrome/chrome_output.h"
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/format/json_value.h"
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

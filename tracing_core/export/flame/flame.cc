@@ -7,7 +7,7 @@
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame/flame_lines.h"
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 {
 

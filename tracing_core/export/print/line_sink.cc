@@ -2,8 +2,8 @@
 
 #include <spdlog/pattern_formatter.h>
 
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -15,10 +15,10 @@
 #include <optional>
 #include <system_error>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
-#include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
+#include "tracing_core/support/scoped_signal_block.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

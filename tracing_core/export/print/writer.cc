@@ -6,7 +6,7 @@
 
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print/sink_call.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

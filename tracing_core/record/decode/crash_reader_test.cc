@@ -18,9 +18,9 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
-#include "tracing_core/internal/zeroed_pages.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/zeroed_pages.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal { namespace {

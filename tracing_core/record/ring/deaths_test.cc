@@ -25,9 +25,9 @@
 #include "tests/support/campaign.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/zeroed_pages.h"
 #include "tracing_core/record/decode/crash_reader.h"
 #include "tracing_core/record/ring/recording_child.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace tracing_test { namespace {
 

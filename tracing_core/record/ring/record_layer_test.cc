@@ -26,11 +26,11 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/filter/combinators.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal { namespace {

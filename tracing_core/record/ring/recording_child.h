@@ -21,9 +21,9 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/thread_info.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing_test {

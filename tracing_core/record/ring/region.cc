@@ -37,11 +37,11 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
-#include "tracing_core/internal/scoped_signal_block.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
+#include "tracing_core/support/scoped_signal_block.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -1,12 +1,12 @@
-#include "tracing_core/internal/fork.h"
+#include "tracing_core/support/fork.h"
 
 #include <pthread.h>
 
 #include <array>
 #include <cstddef>
 
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -1,4 +1,4 @@
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -1,7 +1,7 @@
 // Kinds of ASCII characters, without a locale.
 #pragma once
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

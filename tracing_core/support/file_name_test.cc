@@ -1,4 +1,4 @@
-#include "tracing_core/internal/file_name.h"
+#include "tracing_core/support/file_name.h"
 
 #include <gtest/gtest.h>
 

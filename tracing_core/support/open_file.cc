@@ -1,4 +1,4 @@
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

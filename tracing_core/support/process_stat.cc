@@ -1,4 +1,4 @@
-#include "tracing_core/internal/process_stat.h"
+#include "tracing_core/support/process_stat.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

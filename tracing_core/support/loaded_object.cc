@@ -1,4 +1,4 @@
-#include "tracing_core/internal/loaded_object.h"
+#include "tracing_core/support/loaded_object.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 // Marks every copy of the library with an ELF note. The other copies find it, whichever symbols the linker exports.
-#include "tracing_core/internal/second_copy.h"
+#include "tracing_core/support/second_copy.h"
 
 #include <elf.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 #include <sys/mman.h>
 

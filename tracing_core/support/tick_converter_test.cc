@@ -1,4 +1,4 @@
-#include "tracing_core/internal/tick_converter.h"
+#include "tracing_core/support/tick_converter.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "tracing_core/internal/cxx20.h"
-#include "tracing_core/internal/thread_sanitizer.h"
+#include "tracing_core/support/cxx20.h"
+#include "tracing_core/support/thread_sanitizer.h"
 
 #if defined(__clang__)
 #define TRACING_INTERNAL_ANNOTATE_(x) __attribute__((x))

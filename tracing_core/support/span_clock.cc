@@ -1,11 +1,11 @@
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <string_view>
 
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -6,7 +6,7 @@
 // sanitizer is told to ignore them. Without the sanitizer these functions do nothing, and cost a load and a branch.
 #pragma once
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -1,4 +1,4 @@
-#include "tracing_core/internal/thread_sanitizer.h"
+#include "tracing_core/support/thread_sanitizer.h"
 
 // Parts of the sanitizer's runtime, which exist if the executable was linked with it. The Annotate functions are its
 // dynamic annotations; other libraries may define functions of these names that do nothing.

@@ -1,9 +1,9 @@
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 #include <gtest/gtest.h>
 
-#include "tracing_core/internal/tick_converter.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/support/tick_converter.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tracing_core/internal/unicode_escapes.h"
+#include "tracing_core/support/unicode_escapes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@ namespace {
 
 // The first code point of every run except the first. Escaped and unescaped runs alternate; the first run is escaped.
 constexpr char32_t kBoundaries[] = {
-#include "tracing_core/internal/unicode_escapes.inc"
+#include "tracing_core/support/unicode_escapes.inc"
 };
 constexpr char32_t kEnd = 0x110000;
 

@@ -1,4 +1,4 @@
-#include "tracing_core/internal/fork.h"
+#include "tracing_core/support/fork.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
