@@ -122,7 +122,7 @@ CUresult event_record(CUevent handle, CUstream stream_handle) {
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const recording = std::make_shared<Recording>();
     recording->mark = device.streams.submit_short(
-        stream, [recording] { recording->time_ns = static_cast<std::int64_t>(tracing::internal::monotonic_ns()); });
+        stream, [recording] { recording->time_ns = static_cast<std::int64_t>(tracing::support::monotonic_ns()); });
     MutexLock const lock(event->mutex);
     event->recording = recording;
     return CUDA_SUCCESS;

@@ -105,7 +105,7 @@ class DeviceMemory {
   std::uint64_t used_bytes() const;
 
  private:
-  using Mutex = tracing::internal::Mutex;
+  using Mutex = tracing::support::Mutex;
   struct Note {
     std::uint64_t number = 0;  // number of the allocation, from 1; zero: memory of the host
     std::string text;

@@ -20,7 +20,7 @@ class UserObject;
 struct Node;
 
 /// Guards all graphs, their nodes and the captures. Not held while work is given to a stream.
-inline constinit tracing::internal::Mutex graphs_mutex;
+inline constinit tracing::support::Mutex graphs_mutex;
 
 /// An edge, stored in both of its nodes.
 struct Edge {

@@ -12,8 +12,8 @@
 namespace cuda_cpu::graph {
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 struct Memory {
   Mutex mutex;

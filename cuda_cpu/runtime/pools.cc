@@ -16,8 +16,8 @@ using namespace cuda_cpu::runtime;
 
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 using cuda_cpu::cpu::PoolUse;
 

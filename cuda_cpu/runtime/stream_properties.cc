@@ -10,8 +10,8 @@
 #include "tracing_core/support/mutex.h"
 
 using namespace cuda_cpu::runtime;
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 namespace {
 

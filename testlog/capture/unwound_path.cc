@@ -49,7 +49,7 @@ void observe_exit(tracing::SpanRef span) noexcept {
   if (path_size > 0) return;
   tracing::InlineTextBuffer<sizeof(path)> text;
   tracing::append_span_path(text, span);
-  path_size = tracing::internal::char_start(text.view(), std::min(text.size(), sizeof(path)));
+  path_size = tracing::support::char_start(text.view(), std::min(text.size(), sizeof(path)));
   text.view().copy(path, path_size);
 }
 

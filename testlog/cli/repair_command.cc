@@ -15,7 +15,7 @@
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::counted;
+using tracing::support::counted;
 
 struct Options {
   std::string file;

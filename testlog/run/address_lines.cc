@@ -18,7 +18,7 @@
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 constexpr std::size_t kDigits = 24;
 constexpr std::size_t kWordsBefore = 4;

@@ -16,7 +16,7 @@
 
 namespace testlog { inline namespace v1 {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 // An ELF file, mapped as long as this lives.
 class CodePlaces::File {

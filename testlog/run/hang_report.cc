@@ -155,7 +155,7 @@ void StateReport::write_spans_of_thread() noexcept {
     line_.set_reader(nullptr);
     line_ << (begin.kind == Begin::made ? ", made " : ", entered ");
     if (begin.kind == Begin::before) line_ << "more than ";
-    line_.add_duration(tracing::internal::ns_between(begin.ticks, reader_->until_ticks()));
+    line_.add_duration(tracing::support::ns_between(begin.ticks, reader_->until_ticks()));
     line_ << " ago";
     write_line();
   }

@@ -16,7 +16,7 @@
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 constexpr int kSignal = SIGURG;
 constexpr timespec kStep{0, 100'000};

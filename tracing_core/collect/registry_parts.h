@@ -13,7 +13,7 @@ namespace tracing { inline namespace v1 {
 
 // The registries that have no owner but open spans.
 struct Registry::RetiredRegistries {
-  internal::Mutex mutex;
+  support::Mutex mutex;
   std::vector<std::unique_ptr<Registry>> waiting TRACING_GUARDED_BY(mutex);
 
   static void retire(Registry* registry) noexcept;

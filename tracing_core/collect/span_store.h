@@ -257,7 +257,7 @@ class SpanStore {
   /// Makes the spans that are open now close on the slow path, where the registry checks whether a span was the last.
   void close_open_spans_slowly() noexcept;
   /// Returns the lock for the values and texts of a shared span. Spans share a few locks.
-  static internal::Mutex& lock_of(internal::SpanSlot const& slot) noexcept;
+  static support::Mutex& lock_of(internal::SpanSlot const& slot) noexcept;
   Subscriber& owner() const noexcept { return owner_; }
   internal::TrackState* first_track() const noexcept { return tracks_.load(std::memory_order_acquire); }
 
@@ -284,7 +284,7 @@ class SpanStore {
 
   Subscriber& owner_;
   std::atomic<internal::TrackState*> tracks_{nullptr};
-  internal::ZeroedPages room_;
+  support::ZeroedPages room_;
   std::atomic<Page*>* pages_ = nullptr;  // kMaxPages pointers, allocated with the first page
   std::atomic<std::uint32_t> page_count_{0};
   // These are guarded by the lock of all stores.

@@ -19,8 +19,8 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 constexpr std::array<std::string_view, 5> kNames{"kernel", "memcpy_htod", "memcpy_dtoh", "memcpy_dtod", "memset"};
 

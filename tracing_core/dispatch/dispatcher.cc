@@ -24,7 +24,7 @@ class NoSubscriber final : public Subscriber {
   void drop_reference(SpanId, Origin const&) noexcept override {}
   OpenSpan open_scope(Metadata const&, LayerMask, Value const*) noexcept override { return {}; }
 };
-constinit internal::NeverDestroyed<NoSubscriber> no_subscriber;
+constinit support::NeverDestroyed<NoSubscriber> no_subscriber;
 
 }  // namespace
 

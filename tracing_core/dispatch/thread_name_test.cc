@@ -62,7 +62,7 @@ TEST(SetThreadName, AcceptsLongerNamesThanTheSystem) {
 // Returns the number that the next new thread will get; this call itself uses the number before it.
 std::string next_number() {
   std::uint64_t number = 0;
-  std::thread([&number] { number = tracing::internal::this_thread_info().number; }).join();
+  std::thread([&number] { number = tracing::support::this_thread_info().number; }).join();
   return std::to_string(number + 1);
 }
 

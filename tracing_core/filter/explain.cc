@@ -12,7 +12,7 @@
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::quoted;
+using support::quoted;
 using Reached = std::span<Metadata const* const>;
 using Names = std::set<std::string_view>;
 

@@ -14,7 +14,7 @@
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::is_digit;
+using support::is_digit;
 
 // Parses an optional sign followed by digits. Unsigned numbers may only have a plus sign.
 template <class Integer>

@@ -7,7 +7,7 @@
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-using tracing::internal::quoted;
+using tracing::support::quoted;
 
 std::string text_of(Value const& value) {
   InlineTextBuffer<256> out;

@@ -44,7 +44,7 @@ bool is_set(char const* variable) noexcept {
 std::string name_in_url(std::string const& path) {
   std::string name = std::filesystem::path(path).filename();
   for (char& c : name) {
-    bool const is_plain = internal::is_word_character(c) || c == '.' || c == '-';
+    bool const is_plain = support::is_word_character(c) || c == '.' || c == '-';
     if (!is_plain) c = '_';
   }
   return name;

@@ -93,9 +93,9 @@ class RunReader {
 
 void run_once(void (*run)(void* f), void* f, ProfiledRun& made) {
   TRACE_ANNOTATE("run", tracing::target("tracing::profile"));
-  std::uint64_t const begin = internal::ticks_now();
+  std::uint64_t const begin = support::ticks_now();
   run(f);
-  made.runtime_ns = internal::ns_between(begin, internal::ticks_now());
+  made.runtime_ns = support::ns_between(begin, support::ticks_now());
 }
 
 // Records the runs. Ends the recording even if a run throws.

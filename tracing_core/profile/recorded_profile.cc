@@ -202,7 +202,7 @@ RecordedProfile stop_recording() {
   recorded.options = std::move(profile.options);
   Region& region = profile.store->region();
   try {
-    recorded.recording = read_region(region, profile.start_ticks);
+    recorded.recording = recording::read_region(region, profile.start_ticks);
   } catch (std::bad_alloc const&) {
   }
   recorded.overwritten = region.lost_of(profile.store->tag());

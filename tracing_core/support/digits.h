@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 inline constexpr std::array<char, 200> kDigitPairs = [] {
   std::array<char, 200> pairs{};
@@ -80,4 +82,4 @@ inline char* write_hex_byte(char* at, unsigned char value) noexcept {
   return at + 2;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 160;  // leaves room for the program's name and a suffix
@@ -35,4 +35,4 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t hash) noexcept {
   return hash;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Returns a file name for `name`; different names get different file names. Replaces `/` and control characters with
 /// `_`, and cuts a name of more than 160 bytes. A name changed in this way ends with `~` and a hash of the whole name,
@@ -15,4 +17,4 @@ std::string file_name_of(std::string_view name);
 /// Returns the FNV-1a hash of `text`. To continue the hash of earlier text, pass it as `hash`.
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash = 0xCBF29CE484222325) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tracing::internal { namespace {
+namespace tracing::support { namespace {
 
 using namespace std::literals;
 
@@ -37,4 +37,4 @@ TEST(FileName, BeginsWithTheName) {
   EXPECT_EQ(file_name_of("Suite/0.Name").size(), 29U);
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::support

@@ -8,7 +8,7 @@
 #include "tracing_core/support/mutex.h"
 #include "tracing_core/support/never_destroyed.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 struct Handlers {
@@ -48,4 +48,4 @@ void set_fork_handler(ForkStage stage, ForkHandler const& handler) noexcept {
   handlers->stages[static_cast<std::size_t>(stage)] = handler;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -7,7 +7,9 @@
 
 #include <atomic>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// The parts of the library that have locks to hold during a fork, in the order in which the locks are taken.
 enum class ForkStage : unsigned char {
@@ -39,4 +41,4 @@ inline constinit std::atomic<unsigned> forks_in_this_lineage{0};
 /// Costs one load, where getpid() would be a system call. Async-signal-safe.
 inline unsigned fork_count() noexcept { return forks_in_this_lineage.load(std::memory_order_relaxed); }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

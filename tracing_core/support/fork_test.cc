@@ -8,9 +8,9 @@
 
 namespace {
 
-using tracing::internal::fork_count;
-using tracing::internal::ForkStage;
-using tracing::internal::set_fork_handler;
+using tracing::support::fork_count;
+using tracing::support::ForkStage;
+using tracing::support::set_fork_handler;
 
 std::string calls;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <new>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 struct LoadedRange {
@@ -75,4 +75,4 @@ void keep_loaded(void const* address) noexcept {
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

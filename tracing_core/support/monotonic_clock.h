@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Returns the nanoseconds of CLOCK_MONOTONIC. Async-signal-safe.
 inline std::uint64_t monotonic_ns() noexcept {
@@ -14,4 +16,4 @@ inline std::uint64_t monotonic_ns() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -8,7 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "tracing_core/support/cxx20.h"
+#include "tracing_core/support/namespaces.h"
 #include "tracing_core/support/thread_sanitizer.h"
 
 #if defined(__clang__)
@@ -29,7 +29,7 @@
 // For functions whose locking the analysis cannot follow: fork handlers, loops over several mutexes.
 #define TRACING_NO_THREAD_SAFETY_ANALYSIS TRACING_INTERNAL_ANNOTATE_(no_thread_safety_analysis)
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 
 class TRACING_INTERNAL_ANNOTATE_(capability("mutex")) Mutex {
  public:
@@ -116,4 +116,4 @@ class CondVar {
   std::condition_variable condition_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

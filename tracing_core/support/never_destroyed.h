@@ -3,7 +3,9 @@
 
 #include <utility>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Holds a T that is constant-initialised and never destroyed, so that static constructors and destructors on any
 /// thread may use it.
@@ -23,4 +25,4 @@ class NeverDestroyed {
   };
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 int above_standard_streams(int descriptor) noexcept {
@@ -112,4 +112,4 @@ std::uint64_t file_identity(int descriptor) noexcept {
          (static_cast<std::uint64_t>(status.st_dev) + 1) * 0x9e3779b97f4a7c15;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

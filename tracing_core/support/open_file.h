@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <string>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Says who chose the name of a file.
 enum class FileName : bool {
@@ -49,4 +51,4 @@ bool is_special_file(char const* path) noexcept;
 // Async-signal-safe; changes errno.
 std::uint64_t file_identity(int descriptor) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

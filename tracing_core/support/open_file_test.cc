@@ -13,7 +13,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::support { namespace {
 
 namespace fs = std::filesystem;
 
@@ -162,4 +162,4 @@ TEST_F(OpenFile, ReportsWhyAFileCannotBeOpened) {
   }
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::support

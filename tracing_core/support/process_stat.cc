@@ -11,7 +11,7 @@
 #include <charconv>
 #include <cstdio>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 using Line = std::array<char, 512>;
@@ -84,4 +84,4 @@ std::int64_t last_started_task() noexcept {
   return field_after(read_line("/proc/loadavg", line), 4, task) ? task : 0;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// A line of /proc/<process>/stat, see proc(5).
 struct ProcessStat {
@@ -29,4 +31,4 @@ std::int64_t ns_per_clock_tick() noexcept;
 /// it.
 std::int64_t last_started_task() noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

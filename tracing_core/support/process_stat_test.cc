@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace tracing::internal { namespace {
+namespace tracing::support { namespace {
 
 TEST(ProcessStat, IsThatOfAProcess) {
   auto const own = stat_of_process(getpid());
@@ -45,4 +45,4 @@ TEST(ProcessStat, OrdersThreadsByTheirBeginning) {
   }).join();
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::support

@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 // Defers cancellation of the calling thread until its next cancellation point after the scope. Without it, a thread
 // cancelled in a write(2) or a wait would be unwound through noexcept functions, which ends the process.
@@ -19,4 +21,4 @@ class ScopedNoCancellation {
   int state_before_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

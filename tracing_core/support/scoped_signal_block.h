@@ -8,7 +8,9 @@
 #include <ctime>
 #include <initializer_list>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 // Blocks SIGPIPE and SIGXFSZ, which a failed write(2) raises and which would end the program. A signal that was already
 // pending stays pending.
@@ -62,4 +64,4 @@ class ScopedAsyncSignalBlock {
   sigset_t mask_before_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

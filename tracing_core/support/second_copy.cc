@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 struct CopyNote {
@@ -101,4 +101,4 @@ void report_second_copy_once() noexcept {
   if (!reported.load(std::memory_order_relaxed) && !reported.exchange(true)) report_second_copy();
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

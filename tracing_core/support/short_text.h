@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Returns `text` without the characters of `set` at its beginning.
 constexpr std::string_view without_leading(std::string_view text, std::string_view set) noexcept {
@@ -33,4 +35,4 @@ inline std::string counted(std::uint64_t count, std::string_view noun) {
   return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -11,7 +11,7 @@
 #include <cpuid.h>
 #endif
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 // True if the counter's rate does not depend on the processor's frequency and sleep states.
@@ -97,4 +97,4 @@ std::uint64_t calibrate_span_clock(std::uint64_t ticks_since_start) noexcept {
   return rate;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

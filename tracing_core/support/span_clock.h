@@ -13,7 +13,9 @@
 #include <x86intrin.h>
 #endif
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 __extension__ using WideTicks = unsigned __int128;
 
@@ -76,4 +78,4 @@ inline std::uint64_t ns_between(std::uint64_t begin, std::uint64_t end) noexcept
   return static_cast<std::uint64_t>((WideTicks{end - begin} * rate) >> 32);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

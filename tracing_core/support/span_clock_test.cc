@@ -8,10 +8,10 @@
 namespace {
 
 using tracing::Instant;
-using tracing::internal::ns_between;
-using tracing::internal::simulate_time;
-using tracing::internal::TickConverter;
-using tracing::internal::ticks_now;
+using tracing::support::ns_between;
+using tracing::support::simulate_time;
+using tracing::support::TickConverter;
+using tracing::support::ticks_now;
 
 TEST(SpanClock, ShowsSimulatedTime) {
   constexpr std::uint64_t kStart = 1'767'916'569'977'977'000;

@@ -13,7 +13,7 @@
 #include "tracing_core/support/scoped_no_cancellation.h"
 #include "tracing_core/support/utf8.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 constinit std::atomic<std::uint64_t> last_number{0};
@@ -121,4 +121,4 @@ void name_this_thread(std::string_view name) noexcept {
   set_name(own, name);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

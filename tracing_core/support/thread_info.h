@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 struct ThreadInfo {
   std::uint64_t number;    ///< from 1, in the order of the threads' first calls; usually 1 for the main thread
@@ -23,4 +25,4 @@ ThreadInfo const& this_thread_info() noexcept;
 /// name of more than 63 bytes at the end of a character.
 void name_this_thread(std::string_view name) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -13,7 +13,7 @@ extern "C" {
 [[gnu::weak]] void __tsan_release(void* address);
 }
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 
 bool is_under_tsan() noexcept {
   return __tsan_acquire != nullptr && __tsan_release != nullptr && AnnotateIgnoreSyncBegin != nullptr &&
@@ -46,4 +46,4 @@ void tsan_acquire(void const* address) noexcept {
     __tsan_acquire(const_cast<void*>(address));
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

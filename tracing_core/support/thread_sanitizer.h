@@ -6,9 +6,9 @@
 // sanitizer is told to ignore them. Without the sanitizer these functions do nothing, and cost a load and a branch.
 #pragma once
 
-#include "tracing_core/support/cxx20.h"
+#include "tracing_core/support/namespaces.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 
 /// True in a program that runs under ThreadSanitizer, even if the library was built without it.
 bool is_under_tsan() noexcept;
@@ -32,4 +32,4 @@ class UnseenByTsan {
 void tsan_release(void const* address) noexcept;
 void tsan_acquire(void const* address) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

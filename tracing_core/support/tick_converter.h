@@ -6,9 +6,10 @@
 
 #include <cstdint>
 
+#include "tracing_core/support/namespaces.h"
 #include "tracing_core/support/span_clock.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 
 __extension__ using SignedWideTicks = __int128;
 
@@ -48,4 +49,4 @@ class TickConverter {
   std::uint64_t ns_per_tick_ = std::uint64_t{1} << 32;  // times 2^32
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

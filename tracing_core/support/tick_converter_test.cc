@@ -8,12 +8,12 @@
 
 namespace {
 
-using tracing::internal::ClockPair;
-using tracing::internal::read_both_clocks;
-using tracing::internal::start_span_clock;
-using tracing::internal::system_ns;
-using tracing::internal::TickConverter;
-using tracing::internal::ticks_now;
+using tracing::support::ClockPair;
+using tracing::support::read_both_clocks;
+using tracing::support::start_span_clock;
+using tracing::support::system_ns;
+using tracing::support::TickConverter;
+using tracing::support::ticks_now;
 
 // A larger error means that the thread was interrupted during a reading, as it often is on shared machines.
 constexpr std::int64_t kMaxOffNs = 20'000;

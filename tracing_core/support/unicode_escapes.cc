@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
 // The first code point of every run except the first. Escaped and unescaped runs alternate; the first run is escaped.
@@ -22,4 +22,4 @@ CodePointRun find_escape_run(char32_t code_point) noexcept {
       .begin = next == first ? 0 : next[-1], .end = next == last ? kEnd : *next, .escaped = (next - first) % 2 == 0};
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -1,7 +1,9 @@
 // find_escape_run(): tells which characters quoted text shows as `\u{..}`, as Rust's `{:?}` of a string does.
 #pragma once
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// A half-open range of code points that are all escaped or all printed unchanged.
 struct CodePointRun {
@@ -16,4 +18,4 @@ struct CodePointRun {
 /// likely to be in it, too.
 CodePointRun find_escape_run(char32_t code_point) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <string_view>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 struct DecodedChar {
   char32_t value = 0xFFFD;
@@ -50,4 +52,4 @@ constexpr std::size_t count_characters(std::string_view text) noexcept {
   return count;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

@@ -11,7 +11,7 @@ extern "C" {
 [[gnu::weak]] void __lsan_unregister_root_region(void const* begin, std::size_t size_bytes);
 }
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace support {
 
 char* ZeroedPages::map(std::size_t size_bytes) noexcept {
   // MAP_STACK prevents huge pages: the first touch of a huge page would clear two megabytes.
@@ -30,4 +30,4 @@ ZeroedPages::~ZeroedPages() {
   munmap(bytes_, size_bytes_);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

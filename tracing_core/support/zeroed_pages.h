@@ -3,7 +3,9 @@
 
 #include <cstddef>
 
-namespace tracing { inline namespace v1 { namespace internal {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Zero-initialized bytes that take up memory only when a page is first touched. Thread-compatible.
 class ZeroedPages {
@@ -22,4 +24,4 @@ class ZeroedPages {
   std::size_t size_bytes_ = 0;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::support

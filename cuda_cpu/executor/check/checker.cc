@@ -14,7 +14,7 @@
 namespace cuda_cpu {
 namespace {
 
-using tracing::internal::counted;
+using tracing::support::counted;
 
 template <class T>
 T* zeroed(std::size_t count) {

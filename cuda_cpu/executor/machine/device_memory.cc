@@ -12,8 +12,8 @@
 
 namespace cuda_cpu {
 
-using tracing::internal::counted;
-using tracing::internal::MutexLock;
+using tracing::support::counted;
+using tracing::support::MutexLock;
 
 namespace {
 

@@ -20,8 +20,8 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::trimmed;
-using tracing::internal::without_leading;
+using tracing::support::trimmed;
+using tracing::support::without_leading;
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kDigits = "0123456789";

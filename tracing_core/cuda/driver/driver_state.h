@@ -110,7 +110,7 @@ struct Driver::State {
   bool const blocking;  // each launch waits for its end
   LaunchLog log;
   std::atomic<int> device{0};
-  mutable tracing::internal::Mutex mutex;
+  mutable tracing::support::Mutex mutex;
   CUcontext context TRACING_GUARDED_BY(mutex) = nullptr;
   std::unordered_map<CUmodule, std::string> modules TRACING_GUARDED_BY(mutex);  // their names
   std::optional<Loss> loss TRACING_GUARDED_BY(mutex);

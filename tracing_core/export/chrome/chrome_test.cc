@@ -210,7 +210,7 @@ TEST(ChromeLayer, CallsAThreadWithoutANameByItsNumber) {
   auto const records = records_of(trace_text({}, [&](RegistryPtr const& registry) {
     std::thread([&] {
       set_thread_name("");
-      number = internal::this_thread_info().number;
+      number = support::this_thread_info().number;
       with_default(registry, [] { TRACE_INFO("event"); });
     }).join();
   }));

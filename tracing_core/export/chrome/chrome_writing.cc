@@ -224,7 +224,7 @@ bool ChromeOutput::write_head() noexcept {
   head.append(process_.opens_list ? "[\n" : ",\n");
   if (!as_tracing_chrome_) {
     head.append("{\"args\":{\"name\":");
-    append_json_text(head, process_.name);
+    formatting::append_json_text(head, process_.name);
     head.append("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":");
     head.append_int(process_.pid);
     head.append(",\"tid\":");

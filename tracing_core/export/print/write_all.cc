@@ -33,7 +33,7 @@ constexpr std::uint32_t kTurns = std::uint32_t{1} << 31;
 // of the program.
 constinit std::atomic<std::uint32_t> writers{0};
 constinit std::atomic<std::uint32_t> waits{0};
-constinit pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;  // taken with a time limit, which internal::Mutex lacks
+constinit pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;  // taken with a time limit, which support::Mutex lacks
 
 [[gnu::constructor]] void register_fork_handler_of_writes() noexcept {
   set_fork_handler(ForkStage::writes, {nullptr, nullptr, []() noexcept {

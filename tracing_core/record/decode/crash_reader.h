@@ -13,7 +13,7 @@
 #include "tracing_core/record/decode/site_reader.h"
 #include "tracing_core/record/ring/record_layer.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// Async-signal-safe: takes no lock and allocates nothing, so it has some 3 MiB, of which it touches what it needs, and
 /// must be made beforehand. Other threads may go on recording, since it reads copies of chunks. Reads at most 64
@@ -30,10 +30,10 @@ class CrashReader {
   CrashReader& operator=(CrashReader const&) = delete;
 
   /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
-  void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
+  void start(internal::RecordStore const& store, std::uint64_t from_ticks) noexcept;
   /// Finds the tracks to which threads may still add, then the last eight whose threads ended since then;
   /// go_to_end_of() goes to any of these tracks. `store` must live as long as it is read.
-  std::size_t find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept;
+  std::size_t find_tracks(internal::RecordStore const& store, std::uint64_t ended_since) noexcept;
   /// Reads from the last chunks of a track until now, each of which begins with the spans that the track was in.
   /// Returns false if there are none.
   bool go_to_end_of(std::size_t track) noexcept;
@@ -51,7 +51,7 @@ class CrashReader {
   // The event; valid until next().
   std::uint64_t ticks() const noexcept { return now_->record.ticks; }
   std::uint32_t tag() const noexcept { return now_->record.tag; }
-  bool shown() const noexcept { return (now_->record.flags & kShown) != 0; }
+  bool shown() const noexcept { return (now_->record.flags & internal::kShown) != 0; }
   Track track() const noexcept;
   /// The number of the thread that recorded it; after go_to_open_spans() of the last thread of the track.
   std::uint64_t thread() const noexcept { return now_->decoder.thread(); }
@@ -83,8 +83,8 @@ class CrashReader {
   void for_each_group(std::size_t index, F&& f) noexcept {
     Found const& found = *path_[index];
     for (std::size_t at = found.offset; at < now_->values_until;) {
-      RecordHead const head = now_->chunk.head_at(at);
-      bool const is_later = at != found.offset && head.type == RecordType::values;
+      internal::RecordHead const head = now_->chunk.head_at(at);
+      bool const is_later = at != found.offset && head.type == internal::RecordType::values;
       if (at == found.offset || is_later) {
         bool const makes_sense = read_values(*now_, at, span_room_);
         if (makes_sense && (!is_later || pieces_.references[0] == found.key))
@@ -110,15 +110,15 @@ class CrashReader {
     std::uint64_t first_span;
     std::uint32_t tag;
     std::size_t size;
-    alignas(8) char bytes[kChunkBytes];
+    alignas(8) char bytes[internal::kChunkBytes];
 
     // Empty behind the end.
     std::string_view from(std::size_t at) const noexcept {
       return at < size ? std::string_view(bytes + at, size - at) : std::string_view();
     }
     // Zeros at the end.
-    RecordHead head_at(std::size_t at) const noexcept {
-      RecordHead head{};
+    internal::RecordHead head_at(std::size_t at) const noexcept {
+      internal::RecordHead head{};
       if (at + sizeof(head) <= size) std::memcpy(&head, bytes + at, sizeof(head));
       return head;
     }
@@ -127,15 +127,15 @@ class CrashReader {
   struct Room final : SiteSource {
     Room() noexcept {}  // touches none of the room
     Metadata const* find(std::uint32_t number) noexcept override;
-    void look_at(RecordStore const& in, ChunkCopy const& copy) noexcept { store = &in, chunk = &copy; }
+    void look_at(internal::RecordStore const& in, ChunkCopy const& copy) noexcept { store = &in, chunk = &copy; }
     Value* values() noexcept { return reinterpret_cast<Value*>(value_bytes); }
     Value const* values() const noexcept { return reinterpret_cast<Value const*>(value_bytes); }
 
-    RecordStore const* store;
+    internal::RecordStore const* store;
     ChunkCopy const* chunk;
     Metadata const* metadata;  // of the record whose values are here
-    FieldEntry fields[SiteRoom::kMaxFields];
-    MessagePlaceholder placeholders[SiteRoom::kMaxPlaceholders];
+    internal::FieldEntry fields[SiteRoom::kMaxFields];
+    internal::MessagePlaceholder placeholders[SiteRoom::kMaxPlaceholders];
     alignas(Metadata) char local[sizeof(Metadata)];
     alignas(Value) char value_bytes[256 * sizeof(Value)];
   };
@@ -153,9 +153,9 @@ class CrashReader {
     std::size_t name_size = 0;
     SpanTracker<std::uint64_t> spans;
     Decoder decoder;
-    recording::Entry record;  // the event
-    std::uint64_t stack[kChunkBytes / sizeof(RecordHead)];
-    Found found[kChunkBytes / sizeof(RecordHead)];
+    Entry record;  // the event
+    std::uint64_t stack[internal::kChunkBytes / sizeof(internal::RecordHead)];
+    Found found[internal::kChunkBytes / sizeof(internal::RecordHead)];
     char name[64];
     ChunkCopy chunk;
   };
@@ -165,7 +165,7 @@ class CrashReader {
     Cursor cursor;
   };
 
-  void start(RecordStore const& store) noexcept;
+  void start(internal::RecordStore const& store) noexcept;
   Cursor& cursor(std::size_t track) noexcept { return slots_[track].cursor; }
   void add_cursor(std::uint64_t track) noexcept;
   Found const* find_span(Cursor const& cursor, std::uint64_t key) const noexcept;
@@ -176,7 +176,7 @@ class CrashReader {
   bool read_values(Cursor const& cursor, std::size_t at, Room& room) noexcept;
   bool read_event() noexcept;
 
-  RecordStore const* store_;
+  internal::RecordStore const* store_;
   std::uint64_t from_ticks_;
   std::uint64_t until_ticks_;  // or a thread that goes on recording would be read for ever
   std::size_t track_count_;
@@ -191,4 +191,4 @@ class CrashReader {
   ChunkCopy searched_;  // for the begin of a span
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

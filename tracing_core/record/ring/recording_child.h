@@ -77,7 +77,7 @@ class BusyThread {
         random_(static_cast<unsigned>(index) + 1),
         max_text_(progress.max_text),
         next_(first_number) {
-    progress_.track = tracing::internal::this_thread_info().number;
+    progress_.track = tracing::support::this_thread_info().number;
   }
 
   void step() {

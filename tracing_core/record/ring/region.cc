@@ -138,7 +138,7 @@ int Region::open_file(std::string const& path, Existing existing, std::error_cod
     int descriptor = create_file(path.c_str(), O_RDWR);
     bool const is_new = descriptor >= 0;
     if (!is_new && errno != EEXIST) return fail(errno);
-    if (!is_new) descriptor = internal::open_file(path.c_str(), O_RDWR | O_NONBLOCK);
+    if (!is_new) descriptor = support::open_file(path.c_str(), O_RDWR | O_NONBLOCK);
     if (descriptor < 0 && errno == ENOENT) continue;  // it was removed meanwhile
     if (descriptor < 0 && existing == Existing::keep) return fail(errno);
     bool const is_locked = descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
