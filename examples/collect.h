@@ -9,15 +9,15 @@
 #include <thread>
 #include <utility>
 
-#include <tracing_core/internal/span_clock.h>
 #include <tracing_core/setup.h>
+#include <tracing_core/support/span_clock.h>
 
 namespace examples {
 
 /// True if the clocks advance in work_for() only, so that a test can compare times.
 inline bool const is_time_simulated = [] {
   if (std::getenv("EXAMPLE_SIMULATED_TIME") == nullptr) return false;
-  tracing::internal::simulate_time(1'767'916'569'977'977'000);
+  tracing::support::simulate_time(1'767'916'569'977'977'000);
   return true;
 }();
 
@@ -25,7 +25,7 @@ inline bool const is_time_simulated = [] {
 inline void work_for(std::chrono::nanoseconds duration) {
   if (!is_time_simulated) return std::this_thread::sleep_for(duration);
   auto const passed = static_cast<std::uint64_t>(duration.count());
-  tracing::internal::simulate_time(tracing::internal::simulated_ns + passed);
+  tracing::support::simulate_time(tracing::support::simulated_ns + passed);
 }
 
 /// Returns a writer to the standard output.

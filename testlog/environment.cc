@@ -11,12 +11,12 @@ namespace testlog { inline namespace v1 {
 namespace {
 
 using tracing::EnvOptions;
-using tracing::internal::check_directives;
-using tracing::internal::filter_of;
-using tracing::internal::parse_choice;
-using tracing::internal::parse_text;
-using tracing::internal::Variable;
-using tracing::internal::VariableInput;
+using tracing::environment::check_directives;
+using tracing::environment::filter_of;
+using tracing::environment::parse_choice;
+using tracing::environment::parse_text;
+using tracing::environment::Variable;
+using tracing::environment::VariableInput;
 
 void parse_capture(EnvOptions& options, VariableInput const& input) {
   if (!check_directives(input.value, input.variable.name, input.reports)) return;
@@ -28,7 +28,7 @@ void parse_capture(EnvOptions& options, VariableInput const& input) {
 // Reads seconds, such as 2.5, or `off`.
 template <auto kMember>
 void parse_seconds(EnvOptions& options, VariableInput const& input) {
-  if (auto const ns = input.read_seconds()) tracing::internal::member_of<kMember>(options) = *ns;
+  if (auto const ns = input.read_seconds()) tracing::environment::member_of<kMember>(options) = *ns;
 }
 
 template <auto kMember>
@@ -37,7 +37,7 @@ void parse_number(EnvOptions& options, VariableInput const& input) {
   auto const [end, error] = std::from_chars(input.value.data(), input.value.data() + input.value.size(), number);
   if (error != std::errc() || end != input.value.data() + input.value.size())
     return input.reject(input.value, "not a valid number");
-  tracing::internal::member_of<kMember>(options) = number;
+  tracing::environment::member_of<kMember>(options) = number;
 }
 
 constexpr std::array kVariables{
@@ -48,7 +48,7 @@ constexpr std::array kVariables{
 };
 
 constexpr std::array kProfileSettings{
-    tracing::internal::ProfileSetting{"ci", "TRACE_SHOW", "failed"},
+    tracing::environment::ProfileSetting{"ci", "TRACE_SHOW", "failed"},
 };
 
 // TRACE_SHOW=failed of a profile would leave TRACE_FILTER without any effect, so it yields to a filter. Reports other
@@ -82,12 +82,12 @@ void settle_show(Environment& environment, char const* (*get)(char const* name),
 
 }  // namespace
 
-tracing::internal::VariableTable test_variables() noexcept { return {kVariables, kProfileSettings}; }
+tracing::environment::VariableTable test_variables() noexcept { return {kVariables, kProfileSettings}; }
 
 Environment read_environment(char const* (*get)(char const* name), std::string& reports) {
   Environment environment;
-  tracing::internal::read_variables({tracing::internal::common_variables(), test_variables()}, get, environment,
-                                    reports);
+  tracing::environment::read_variables({tracing::environment::common_variables(), test_variables()}, get, environment,
+                                       reports);
   settle_show(environment, get, reports);
   return environment;
 }

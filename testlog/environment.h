@@ -12,7 +12,7 @@
 namespace testlog { inline namespace v1 {
 
 using tracing::ThreadLabels;
-using tracing::internal::Output;
+using tracing::environment::Output;
 
 // The enumerators of a setting have the order of the values in variables.inc.
 
@@ -55,9 +55,9 @@ struct Environment : tracing::EnvOptions {
 };
 
 /// The variables that only test programs read, in the order of variables.inc.
-tracing::internal::VariableTable test_variables() noexcept;
+tracing::environment::VariableTable test_variables() noexcept;
 
-/// Reads all variables by `get`, as tracing::internal::read_variables() does.
+/// Reads all variables by `get`, as tracing::environment::read_variables() does.
 Environment read_environment(char const* (*get)(char const* name), std::string& reports);
 
 }}  // namespace testlog::v1

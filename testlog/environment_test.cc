@@ -12,11 +12,11 @@ namespace testlog { namespace {
 
 using tracing::PerfSettings;
 using tracing::TimeStyle;
-using tracing::internal::ProfileSetting;
-using tracing::internal::Variable;
-using tracing::internal::VariableTable;
+using tracing::environment::ProfileSetting;
+using tracing::environment::Variable;
+using tracing::environment::VariableTable;
 
-std::vector<VariableTable> const tables{tracing::internal::common_variables(), test_variables()};
+std::vector<VariableTable> const tables{tracing::environment::common_variables(), test_variables()};
 
 std::map<std::string, std::string, std::less<>> set_to;
 
@@ -157,7 +157,7 @@ TEST(Environment, ReportsVariablesWithNearlyAKnownName) {
   auto const reports_of = [](std::vector<char const*> environment) {
     environment.push_back(nullptr);
     std::string reports;
-    tracing::internal::report_misspelt_variables({tables[0], tables[1]}, environment.data(), reports);
+    tracing::environment::report_misspelt_variables({tables[0], tables[1]}, environment.data(), reports);
     return reports;
   };
   EXPECT_EQ(reports_of({"HOME=/", "TRACE_FITLER=mylb=trace", "TRACE_SHOW=all", "TRACE_PERF_JSNO=x", "TRACE_colour=1"}),
@@ -336,7 +336,7 @@ TEST(Profile, ReportsVariablesOfWhichItHidesSomething) {
 
 TEST(Profile, LeavesColoursToTheVariableThatForcesThem) {
   auto const is_coloured = [](std::map<std::string, std::string, std::less<>> const& values) {
-    return tracing::internal::use_color(read(values), true);
+    return tracing::environment::use_color(read(values), true);
   };
   EXPECT_FALSE(is_coloured({{"CI", "true"}}));
   EXPECT_TRUE(is_coloured({{"CI", "true"}, {"CLICOLOR_FORCE", "1"}}));

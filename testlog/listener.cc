@@ -19,8 +19,8 @@
 #include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
-#include "tracing_core/internal/short_text.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/short_text.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 { namespace internal {
 namespace {
@@ -56,13 +56,13 @@ std::string headline_of(TestInfo const& test) {
   return text;
 }
 
-using tracing::internal::Unmatched;
+using tracing::environment::Unmatched;
 
 // Reports the directives of TRACE_FILTER or of the test's own filter, and of TRACE_CAPTURE, that matched nothing.
 void report_unmatched(Session& session, Unmatched which) {
   if (session.is_mute()) return;
   auto const report = [&](char const* origin, tracing::EnvFilter const& filter) {
-    tracing::internal::report_unmatched(session.output(), which, origin, filter);
+    tracing::environment::report_unmatched(session.output(), which, origin, filter);
   };
   tracing::EnvFilter const& shown = session.live().filter().current();
   if (session.environment().filter_is_set) {
@@ -181,7 +181,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
     if (!session_.is_mute()) {
-      if (session_.environment().filter_help) tracing::internal::print_filter_help(session_.output());
+      if (session_.environment().filter_help) tracing::environment::print_filter_help(session_.output());
       session_.perf().report_if_none_was_measured(ran_all);
       session_.perf().print_run();
     }
@@ -200,7 +200,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (session_.is_mute() || !has_filter || environment.span_events != tracing::SpanEvents::none) return;
     std::uint64_t const spans = report_.spans_without_events();
     if (spans == 0) return;
-    session_.output().write_note("report", "testlog: " + test + ": " + tracing::internal::counted(spans, "span") +
+    session_.output().write_note("report", "testlog: " + test + ": " + tracing::support::counted(spans, "span") +
                                                ", no events; TRACE_SPAN_EVENTS=close shows " +
                                                (spans == 1 ? "it\n" : "them\n"));
   }
@@ -232,7 +232,7 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void print_place(Place const& place) {
     Output& output = session_.output();
-    tracing::internal::ThreadInfo const& thread = tracing::internal::this_thread_info();
+    tracing::support::ThreadInfo const& thread = tracing::support::this_thread_info();
     tracing::Track const track{thread.number, thread.name};
     output.write(output.note("failure", running_test(),
                              "    " + std::string(place.preposition) + " " + place.path + "\n", &track));

@@ -12,8 +12,8 @@
 
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/file_name.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/file_name.h"
+#include "tracing_core/support/utf8.h"
 
 namespace {
 
@@ -42,7 +42,7 @@ std::string fresh_path(char const* name) {
 // Returns true if a strict parser of XML accepts every character.
 bool is_xml_text(std::string_view text) {
   while (!text.empty()) {
-    auto const c = tracing::internal::decode_utf8(text);
+    auto const c = tracing::support::decode_utf8(text);
     bool const is_control = c.value < 0x20 && c.value != '\t' && c.value != '\n' && c.value != '\r';
     if (!c.valid || is_control || c.value == 0xFFFE || c.value == 0xFFFF) return false;
     text.remove_prefix(c.size);
@@ -357,7 +357,7 @@ TEST(TraceOutput, AppendsToAFile) {
 }
 TEST(TraceOutput, NamesFilesAfterTests) {
   std::string const passes = fresh_path("of_Plain.Passes"),
-                    value = fresh_path(("of_" + tracing::internal::file_name_of("Some/Values.Fails/0")).c_str());
+                    value = fresh_path(("of_" + tracing::support::file_name_of("Some/Values.Fails/0")).c_str());
   run_scenarios("Plain.Passes:*Values.Fails/0", {{"TRACE_OUTPUT", testing::TempDir() + "/testlog_of_%t"}});
   EXPECT_EQ(count(content_of(passes), "spoken"), 3);
   EXPECT_THAT(content_of(value), AllOf(HasSubstr("value n=1"), Not(HasSubstr("spoken"))));

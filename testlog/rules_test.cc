@@ -691,9 +691,9 @@ TEST(BadValues, AreNotReportedWhileTestsAreListed) {
   EXPECT_THAT(run_scenarios("*", all, {"--gtest_list_tests"}).err, IsEmpty());
 }
 
-std::vector<tracing::internal::Variable> all_variables() {
-  std::vector<tracing::internal::Variable> all;
-  for (auto const& table : {tracing::internal::common_variables(), testlog::test_variables()})
+std::vector<tracing::environment::Variable> all_variables() {
+  std::vector<tracing::environment::Variable> all;
+  for (auto const& table : {tracing::environment::common_variables(), testlog::test_variables()})
     all.insert(all.end(), table.variables.begin(), table.variables.end());
   return all;
 }
@@ -703,7 +703,7 @@ TEST(BadValues, AreTestedForEveryVariable) {
                                        "TRACE_RECORD_DEFAULT",  // these take any text
                                        // read by the CPU backend alone
                                        "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY"};
-  for (tracing::internal::Variable const& variable : all_variables()) read.emplace_back(variable.name);
+  for (tracing::environment::Variable const& variable : all_variables()) read.emplace_back(variable.name);
   for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
   std::sort(tried.begin(), tried.end());
   tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
@@ -712,7 +712,7 @@ TEST(BadValues, AreTestedForEveryVariable) {
 
 TEST(EmptyValues, CountAsUnset) {
   Variables all;
-  for (tracing::internal::Variable const& variable : all_variables()) {
+  for (tracing::environment::Variable const& variable : all_variables()) {
     if (std::string_view(variable.name) != "TRACE_TIME") all.emplace_back(variable.name, "");
   }
   EXPECT_EQ(run_scenarios("Plain.Passes", all).err, run_scenarios("Plain.Passes").err);

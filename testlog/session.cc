@@ -12,14 +12,14 @@
 #include "testlog/run/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
 constinit std::atomic<Session*> session{nullptr};
-constinit tracing::internal::NeverDestroyed<Attribution> the_attribution;
+constinit tracing::support::NeverDestroyed<Attribution> the_attribution;
 
 }  // namespace
 
@@ -37,8 +37,8 @@ void Session::start(internal::ProcessRole const& role) {
     get()->fail_on_->unlock_after_fork();
     get()->live_->filter().unlock_after_fork();
   };
-  tracing::internal::set_fork_handler(tracing::internal::ForkStage::session,
-                                      {.before = kLock, .in_parent = kUnlock, .in_child = kUnlock});
+  tracing::support::set_fork_handler(tracing::support::ForkStage::session,
+                                     {.before = kLock, .in_parent = kUnlock, .in_child = kUnlock});
   static constexpr tracing::ContextCarrier kRunningTest{
       .capture = []() noexcept { return get()->attribution_.test_of_this_thread(); },
       .adopt = [](std::uint32_t test) noexcept { return get()->attribution_.begin_work(test); },
@@ -51,18 +51,18 @@ void Session::start(internal::ProcessRole const& role) {
 
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution) {
   std::string reports;
-  environment_ = read_environment(tracing::internal::environment_variable, reports);
-  auto const tables = {tracing::internal::common_variables(), test_variables()};
-  tracing::internal::report_misspelt_variables(tables, environ, reports);
-  tracing::internal::report_ignored_variables(tables, environ, reports);
+  environment_ = read_environment(tracing::environment::environment_variable, reports);
+  auto const tables = {tracing::environment::common_variables(), test_variables()};
+  tracing::environment::report_misspelt_variables(tables, environ, reports);
+  tracing::environment::report_ignored_variables(tables, environ, reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.
   if (!role.death_test_child) {
-    output_.open(environment_.output, tracing::internal::is_json(environment_.format));
+    output_.open(environment_.output, tracing::formatting::is_json(environment_.format));
     std::atexit([] { get()->output_.report_missing(); });
   }
-  bool const has_profiles = !role.death_test_child && tracing::internal::ProfileOutputs::are_wanted(environment_);
+  bool const has_profiles = !role.death_test_child && tracing::environment::ProfileOutputs::are_wanted(environment_);
   make_capture(role, has_profiles);
   // The folder is for the tests that CTest runs. Programs that these tests start may be test programs, too.
   unsetenv("TRACE_RECORD_DEFAULT");
@@ -84,7 +84,8 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
 
 void Session::make_capture(internal::ProcessRole const& role, bool has_profiles) {
   bool const records = !environment_.record.empty() || !environment_.record_default.empty() || has_profiles;
-  tracing::internal::Run const run = records ? tracing::internal::run_of_this_process() : tracing::internal::Run();
+  tracing::environment::Run const run =
+      records ? tracing::environment::run_of_this_process() : tracing::environment::Run();
   std::unique_ptr<tracing::internal::Region> region;
   if (!role.death_test_child) region = recording_file_.open(environment_, output_, role, run);
   capture_ = std::make_unique<Capture>(environment_, std::move(region), attribution_);
@@ -147,7 +148,7 @@ void Session::make_registry() {
 // Files contain what TRACE_CAPTURE selects, or everything if it selects nothing, since records cannot be added later.
 std::unique_ptr<tracing::Filter> Session::file_filter() const {
   if (environment_.capture == "trace") return nullptr;
-  return std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(environment_.capture));
+  return std::make_unique<tracing::EnvFilter>(tracing::environment::filter_of(environment_.capture));
 }
 
 void Session::begin_test(std::string const& name, Settings const& settings) {

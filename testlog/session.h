@@ -24,8 +24,8 @@
 
 namespace testlog { inline namespace v1 {
 
-using tracing::internal::FileOutputs;
-using tracing::internal::PerfOutputs;
+using tracing::environment::FileOutputs;
+using tracing::environment::PerfOutputs;
 
 /// Made once, before main() and most static initialisers, and never destroyed. Owns the parts and connects them to a
 /// registry.

@@ -1,10 +1,10 @@
-// Prints the tables of tracing_core/internal/unicode_escapes.inc (no argument) and the sample its test checks them
+// Prints the tables of tracing_core/support/unicode_escapes.inc (no argument) and the sample its test checks them
 // against (argument `sample`): which characters Rust's `{:?}` of a string shows as `\u{..}`. Renew both, after a new
 // Unicode version reached Rust, with
 //
 //   rustc -O -o /tmp/unicode_tables tools/unicode_tables.rs
-//   /tmp/unicode_tables > tracing_core/internal/unicode_escapes.inc
-//   /tmp/unicode_tables sample > tracing_core/internal/unicode_escapes_sample.inc
+//   /tmp/unicode_tables > tracing_core/support/unicode_escapes.inc
+//   /tmp/unicode_tables sample > tracing_core/support/unicode_escapes_sample.inc
 
 const END: u32 = 0x110000;
 

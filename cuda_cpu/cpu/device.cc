@@ -86,7 +86,7 @@ CUresult Device::start(unsigned flags) {
   MutexLock const lock(start_mutex);
   if (get() != nullptr) return CUDA_SUCCESS;
   // This library needs its own handler. libcudart.so.13 has a separate copy of the variable behind
-  // tracing::internal::fork_count(), since its symbols are local, and nobody counts that copy up.
+  // tracing::support::fork_count(), since its symbols are local, and nobody counts that copy up.
   static int const handler = pthread_atfork(nullptr, nullptr, [] { forked_since_start = true; });
   if (handler != 0) return CUDA_ERROR_OUT_OF_MEMORY;
   forked_since_start = false;

@@ -28,7 +28,7 @@
 #include "cuda_cpu/executor/program.h"
 #include "tracing_core/cuda/activity.h"
 #include "tracing_core/cuda/driver_api.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::cpu {
 
@@ -53,8 +53,8 @@ inline constexpr int kMaxTextureSide = 1 << 17;   // in texels
 inline constexpr int kMaxLinearTexels = 1 << 28;  // for a texture of linear memory
 inline constexpr int kTexturePitchAlignment = 32;
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 /// Maps handles to the user's objects. Never reuses a handle, so that stale handles are recognized. Thread-safe.
 template <class T>

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "tracing_core/environment/variables.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
 
-using tracing::internal::VariableInput;
+using tracing::environment::VariableInput;
 
 // Calls `read` with a variable that is set and not empty.
 template <class Read>
@@ -19,7 +19,7 @@ void read_variable(std::string_view name, char const* (*get)(char const* name), 
                    Read const& read) {
   char const* const value = get(name.data());
   if (value == nullptr || *value == '\0') return;
-  for (auto const& variable : tracing::internal::common_variables().variables)
+  for (auto const& variable : tracing::environment::common_variables().variables)
     if (variable.name == name) read(VariableInput{variable, value, reports});
 }
 
@@ -45,7 +45,7 @@ bool set_check(CpuDriverOptions& options, std::string_view word) {
 void read_checks(CpuDriverOptions& options, VariableInput const& input) {
   for (std::string_view list = input.value; !list.empty();) {
     std::size_t const comma = std::min(list.find(','), list.size());
-    std::string_view const word = tracing::internal::trimmed(list.substr(0, comma));
+    std::string_view const word = tracing::support::trimmed(list.substr(0, comma));
     if (!set_check(options, word)) input.reject(word);  // the other words still count
     list.remove_prefix(std::min(comma + 1, list.size()));
   }

@@ -1,7 +1,7 @@
 // Implements the calls about streams and events.
 #include "cuda_cpu/cpu/device.h"
 #include "tracing_core/emit/span.h"
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -122,7 +122,7 @@ CUresult event_record(CUevent handle, CUstream stream_handle) {
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const recording = std::make_shared<Recording>();
     recording->mark = device.streams.submit_short(
-        stream, [recording] { recording->time_ns = static_cast<std::int64_t>(tracing::internal::monotonic_ns()); });
+        stream, [recording] { recording->time_ns = static_cast<std::int64_t>(tracing::support::monotonic_ns()); });
     MutexLock const lock(event->mutex);
     event->recording = recording;
     return CUDA_SUCCESS;

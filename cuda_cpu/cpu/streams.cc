@@ -38,7 +38,7 @@
 namespace cuda_cpu::cpu {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 bool is_done(Mark const& mark) noexcept { return mark.stream->completed >= mark.count; }
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::cpu {
 
@@ -37,7 +37,7 @@ struct Stream {
   std::uint64_t const id;
   bool const is_blocking;  // the stream and the NULL stream wait for each other
   std::deque<Work> queue;
-  tracing::internal::CondVar has_work;
+  tracing::support::CondVar has_work;
   std::vector<Mark> after_next;  // marks of wait_for(), for which the next work has to wait
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
@@ -81,8 +81,8 @@ class Streams {
   void wait_locked(Mark const& mark) TRACING_REQUIRES(mutex_);
   void process(Handle const& stream);
 
-  mutable tracing::internal::Mutex mutex_;
-  tracing::internal::CondVar progress_;                 // signals that some work is done
+  mutable tracing::support::Mutex mutex_;
+  tracing::support::CondVar progress_;                  // signals that some work is done
   std::vector<Handle> all_ TRACING_GUARDED_BY(mutex_);  // streams that are open or still have work
   std::uint64_t last_id_ TRACING_GUARDED_BY(mutex_) = 0;
   Handle legacy_;

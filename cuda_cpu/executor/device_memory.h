@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu {
 
@@ -105,7 +105,7 @@ class DeviceMemory {
   std::uint64_t used_bytes() const;
 
  private:
-  using Mutex = tracing::internal::Mutex;
+  using Mutex = tracing::support::Mutex;
   struct Note {
     std::uint64_t number = 0;  // number of the allocation, from 1; zero: memory of the host
     std::string text;

@@ -13,7 +13,7 @@
 namespace cuda_cpu::graph {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 CUresult add_node(CapturedStream& stream, MakeNode const& make) TRACING_REQUIRES(graphs_mutex) {
   if (stream.capture->is_invalid) return invalidated();

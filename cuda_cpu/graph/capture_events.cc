@@ -4,7 +4,7 @@
 
 namespace cuda_cpu::graph {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 namespace {
 

@@ -10,7 +10,7 @@
 namespace cuda_cpu::graph {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 cudaStreamCaptureMode& this_threads_mode() noexcept {
   static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;

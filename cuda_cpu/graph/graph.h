@@ -12,7 +12,7 @@
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/graph/graph_nodes.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::graph {
 
@@ -20,7 +20,7 @@ class UserObject;
 struct Node;
 
 /// Guards all graphs, their nodes and the captures. Not held while work is given to a stream.
-inline constinit tracing::internal::Mutex graphs_mutex;
+inline constinit tracing::support::Mutex graphs_mutex;
 
 /// An edge, stored in both of its nodes.
 struct Edge {

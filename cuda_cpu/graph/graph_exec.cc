@@ -12,7 +12,7 @@
 namespace cuda_cpu::graph {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 constinit std::atomic<unsigned> last_number{0};
 

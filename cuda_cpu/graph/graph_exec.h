@@ -11,7 +11,7 @@
 #include "cuda_cpu/graph/graph.h"
 #include "cuda_cpu/graph/graph_memory.h"
 #include "tracing_core/cuda/driver.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::graph {
 
@@ -37,7 +37,7 @@ class GraphExec {
   /// from which this was made, or in a graph inside that graph.
   template <class Change>
   cudaError_t change_node(cudaGraphNode_t original, Change const& change) TRACING_EXCLUDES(graphs_mutex) {
-    tracing::internal::MutexLock const lock(mutex_);
+    tracing::support::MutexLock const lock(mutex_);
     auto const found = nodes_.find(original);
     return found == nodes_.end() ? cudaErrorInvalidValue : change(*found->second);
   }
@@ -59,7 +59,7 @@ class GraphExec {
 
   tracing::cuda::Driver& driver_;
   std::shared_ptr<Graph> const graph_;
-  mutable tracing::internal::Mutex mutex_;
+  mutable tracing::support::Mutex mutex_;
   std::unordered_map<Graph const*, Order> orders_ TRACING_GUARDED_BY(mutex_);    // of the graph and the graphs in it
   std::unordered_map<cudaGraphNode_t, Node*> nodes_ TRACING_GUARDED_BY(mutex_);  // by the handles of their originals
   std::vector<std::shared_ptr<void>> held_ TRACING_GUARDED_BY(mutex_);           // what a launch needs until it is done

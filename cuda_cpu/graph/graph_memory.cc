@@ -7,13 +7,13 @@
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/cpu/span_text.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::graph {
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 struct Memory {
   Mutex mutex;

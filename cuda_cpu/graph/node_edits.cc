@@ -18,7 +18,7 @@ cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t handle, cudaGraphNode_t c
   NodeParams params;
   if (cudaError_t const error = make(params); error != cudaSuccess) return error;
   span.record(tracing::kv("type", kNodeNames[params.index()]));
-  tracing::internal::MutexLock const lock(graphs_mutex);
+  tracing::support::MutexLock const lock(graphs_mutex);
   std::vector<Edge> edges;
   if (!read_nodes(*graph, dependencies, data, count, edges))
     return refuse(cudaErrorInvalidValue, "a node can only depend on nodes of its graph");

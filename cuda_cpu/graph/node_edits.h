@@ -20,7 +20,7 @@ cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, cudaGraphNode_t co
 /// Gives the parameters of a node to `give(Params const&)`. Returns an error if `out`, where `give` writes, is null.
 template <class Params, class Give>
 cudaError_t get_params(cudaGraphNode_t handle, void const* out, Give const& give) {
-  tracing::internal::MutexLock const lock(graphs_mutex);
+  tracing::support::MutexLock const lock(graphs_mutex);
   Params const* const params = find_params<Params>(handle);
   if (params == nullptr || out == nullptr) return cudaErrorInvalidValue;
   give(*params);
@@ -44,7 +44,7 @@ cudaError_t set_params(cudaGraphNode_t handle, Make const& make) {
   NodeParams params;
   if (node == nullptr) return cudaErrorInvalidValue;
   if (cudaError_t const error = make(params); error != cudaSuccess) return error;
-  tracing::internal::MutexLock const lock(graphs_mutex);
+  tracing::support::MutexLock const lock(graphs_mutex);
   cudaError_t const error = exchange(node->params, params);
   own_child(node->params);
   return error;

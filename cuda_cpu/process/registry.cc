@@ -18,7 +18,7 @@ namespace cuda_cpu::process {
 using graph::explain;
 using graph::refuse;
 using graph::to_error;
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 namespace {
 

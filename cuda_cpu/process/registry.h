@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::process {
 
@@ -29,7 +29,7 @@ class Binary {
 
  private:
   void const* const image_;
-  tracing::internal::Mutex mutex_;
+  tracing::support::Mutex mutex_;
   CUresult result_ TRACING_GUARDED_BY(mutex_) = CUDA_ERROR_NOT_INITIALIZED;
   std::string why_ TRACING_GUARDED_BY(mutex_);  // the module could not be loaded
   bool is_loaded_ TRACING_GUARDED_BY(mutex_) = false;
@@ -91,7 +91,7 @@ class Registry {
   void forget_loaded() noexcept;
 
  private:
-  mutable tracing::internal::Mutex mutex_;
+  mutable tracing::support::Mutex mutex_;
   std::vector<std::unique_ptr<Binary>> binaries_ TRACING_GUARDED_BY(mutex_);
   std::map<void const*, std::shared_ptr<Kernel>> kernels_ TRACING_GUARDED_BY(mutex_);  // by host function and by itself
   std::map<void const*, std::unique_ptr<Variable>> variables_ TRACING_GUARDED_BY(mutex_);  // by host variable

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace cuda_cpu::ptx {
 

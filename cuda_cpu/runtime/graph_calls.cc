@@ -9,7 +9,7 @@
 #include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 namespace {
 

@@ -16,8 +16,8 @@ using namespace cuda_cpu::runtime;
 
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 // A kernel that was asked for is registered like a kernel of the program, under the address of its entry in `kernels`.
 struct Library {

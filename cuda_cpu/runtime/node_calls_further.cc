@@ -3,7 +3,7 @@
 #include "cuda_cpu/runtime/node_calls.h"
 
 using namespace cuda_cpu::runtime;
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 namespace {
 

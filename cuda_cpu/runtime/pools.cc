@@ -9,15 +9,15 @@
 
 #include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 #include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 using cuda_cpu::cpu::PoolUse;
 

@@ -27,7 +27,7 @@ cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode, cudaGraph_t g
 
 std::size_t count_nodes(cudaGraph_t handle) {
   auto const graph = find_graph(handle);
-  tracing::internal::MutexLock const lock(graphs_mutex);
+  tracing::support::MutexLock const lock(graphs_mutex);
   return graph == nullptr ? 0 : graph->nodes().size();
 }
 

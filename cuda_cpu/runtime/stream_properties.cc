@@ -7,11 +7,11 @@
 #include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/graph/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 using namespace cuda_cpu::runtime;
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 namespace cuda_cpu::runtime { namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 struct References {
   std::weak_ptr<UserObject> object;
@@ -42,7 +42,7 @@ std::shared_ptr<UserObject> drop(References& its, unsigned count) {
 }}  // namespace cuda_cpu::runtime
 
 using namespace cuda_cpu::runtime;
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 extern "C" {
 

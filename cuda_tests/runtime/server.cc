@@ -27,12 +27,12 @@ Stream& Server::stream(StreamId id) {
 }
 
 Handle Server::empty(StreamId id, std::size_t size) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   return on(stream(id)).empty(size);
 }
 
 Handle Server::create(StreamId id, std::span<std::byte const> data, Shape const& shape, std::size_t elem_size) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   Command command = on(stream(id));
   Handle handle = command.empty(data.size());
   command.write_to_gpu(handle, data, shape, elem_size);
@@ -40,7 +40,7 @@ Handle Server::create(StreamId id, std::span<std::byte const> data, Shape const&
 }
 
 std::vector<std::byte> Server::read(StreamId id, Handle const& handle, Shape const& shape, std::size_t elem_size) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   Stream& reader = stream(id);
   wait_for_owners(reader, {handle});
   return on(reader).write_to_cpu(handle, shape, elem_size);
@@ -48,7 +48,7 @@ std::vector<std::byte> Server::read(StreamId id, Handle const& handle, Shape con
 
 CUevent Server::send(StreamId id, Handle const& handle, FloatKind dtype, DeviceId device_id_dst) {
   TRACE_SPAN(trace, "send", dtype, tracing::kv("stream_id", id), device_id_dst);
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   Stream& own = stream(id);
   wait_for_owners(own, {handle});
   return on(own).record();
@@ -57,7 +57,7 @@ CUevent Server::send(StreamId id, Handle const& handle, FloatKind dtype, DeviceI
 CUevent Server::recv(StreamId id, Handle const& handle, Handle const& from, CUevent complete, FloatKind dtype,
                      DeviceId device_id_src) {
   TRACE_SPAN(trace, "recv", handle, dtype, tracing::kv("stream_id", id), device_id_src);
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   Command command = on(stream(id));
   command.wait_for(complete);
   command.copy(handle, from);
@@ -65,13 +65,13 @@ CUevent Server::recv(StreamId id, Handle const& handle, Handle const& from, CUev
 }
 
 void Server::release(Handle const& handle, CUevent copied) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   on(stream(handle.stream)).wait_for(copied);
 }
 
 void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
                     ExecutionMode mode, unsigned shared_bytes) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   Stream& own = stream(id);
   CUfunction const function = context_.function(kernel, mode);
   auto const owners = wait_for_owners(own, arguments);
@@ -97,12 +97,12 @@ void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vec
 }
 
 void Server::sync(StreamId id) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   stream(id).synchronize();
 }
 
 bool Server::is_done(StreamId id) {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   CUresult const result = backend_.driver().stream_query(stream(id).get());
   if (result != CUDA_ERROR_NOT_READY) check(result, "cannot query a stream");
   return result == CUDA_SUCCESS;

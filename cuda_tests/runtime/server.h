@@ -10,7 +10,7 @@
 
 #include "cuda_tests/runtime/command.h"
 #include "cuda_tests/runtime/context.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_tests {
 
@@ -53,7 +53,7 @@ class Server {
   std::vector<Stream*> wait_for_owners(Stream& waiting, std::vector<Argument> const& arguments)
       TRACING_REQUIRES(mutex_);
 
-  tracing::internal::Mutex mutex_;
+  tracing::support::Mutex mutex_;
   Backend& backend_;
   Context context_ TRACING_GUARDED_BY(mutex_);
   GpuStorage gpu_;

@@ -8,7 +8,7 @@
 
 #include "tracing_core/benchmarks/support.h"
 #include "tracing_core/benchmarks/workload.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -32,7 +32,7 @@ TRACING_THREADS_BENCHMARK(captured_spdlog_threads<4>)->Name("captured_spdlog_4_t
 
 // The baseline: what no record can do without.
 void counter(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(tracing::internal::ticks_now());
+  for (auto _ : state) benchmark::DoNotOptimize(tracing::support::ticks_now());
 }
 TRACING_BENCHMARK(counter);
 

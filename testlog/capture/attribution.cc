@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include "testlog/internal/signal_stack.h"
-#include "tracing_core/internal/span_clock.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/span_clock.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::this_thread_info;
+using tracing::support::this_thread_info;
 
 enum class Serves : std::uint8_t { unknown, one_test, any_test, all_tests };  // any_test: until it gets work of a test
 
@@ -38,7 +38,7 @@ TestTag Attribution::begin_test(std::string const& name) noexcept {
   test.tag.store(0);
   test.name.store(&name);
   test.end.store(0, std::memory_order_relaxed);
-  test.begin.store(tracing::internal::ticks_now(), std::memory_order_relaxed);
+  test.begin.store(tracing::support::ticks_now(), std::memory_order_relaxed);
   test.tag.store(tag);
   last_.store(tag, std::memory_order_relaxed);
   origins_.begin_test(tag, ThreadOrigins::now());
@@ -47,7 +47,7 @@ TestTag Attribution::begin_test(std::string const& name) noexcept {
 }
 
 void Attribution::end_test() noexcept {
-  tests_[running() % kTests].end.store(tracing::internal::ticks_now(), std::memory_order_relaxed);
+  tests_[running() % kTests].end.store(tracing::support::ticks_now(), std::memory_order_relaxed);
   origins_.end_test(ThreadOrigins::now());
   running_ = 0;
 }

@@ -6,8 +6,8 @@
 
 #include "testlog/capture/unwound_path.h"
 #include "tracing_core/environment/profile_outputs.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -81,13 +81,13 @@ class CaptureLayer final : public tracing::Layer {
 
 Capture::Capture(Environment const& environment, std::unique_ptr<Region> file, Attribution& attribution)
     : is_off_(environment.capture_off), attribution_(attribution) {
-  if (is_off_ && file == nullptr && !tracing::internal::ProfileOutputs::are_wanted(environment)) return;
+  if (is_off_ && file == nullptr && !tracing::environment::ProfileOutputs::are_wanted(environment)) return;
   if (file == nullptr) file = Region::make_anonymous(environment.record_limit);
   if (file == nullptr) return;
   attribution_of_threads.store(&attribution, std::memory_order_release);
   store_ = std::make_shared<RecordStore>(std::move(file), attribution.running_tag(), tag_of_this_thread);
   if (environment.capture == "trace") return;  // no filter is the fastest
-  owned_filter_ = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(environment.capture));
+  owned_filter_ = std::make_unique<tracing::EnvFilter>(tracing::environment::filter_of(environment.capture));
   filter_ = owned_filter_.get();
 }
 
@@ -103,7 +103,7 @@ std::unique_ptr<tracing::recording::Recording> Capture::read(std::uint64_t from)
 std::unique_ptr<tracing::recording::Recording> Capture::read_all(std::uint64_t from) const {
   if (store_ == nullptr) return nullptr;
   try {
-    return tracing::internal::read_region(store_->region(), from);
+    return tracing::recording::read_region(store_->region(), from);
   } catch (std::bad_alloc const&) {
     return nullptr;
   }
@@ -113,9 +113,9 @@ std::unique_ptr<tracing::recording::Recording> Capture::read_all(std::uint64_t f
 // far.
 std::uint64_t Capture::now() const noexcept {
   constexpr int kMaxReadings = 10'000;
-  std::uint64_t const before = tracing::internal::ticks_now();
+  std::uint64_t const before = tracing::support::ticks_now();
   std::uint64_t after = before;
-  for (int i = 0; i < kMaxReadings && after == before; ++i) after = tracing::internal::ticks_now();
+  for (int i = 0; i < kMaxReadings && after == before; ++i) after = tracing::support::ticks_now();
   return after;
 }
 

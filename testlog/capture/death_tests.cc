@@ -14,11 +14,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -225,11 +225,11 @@ class ParentsLock {
 
 void DeathTests::open() noexcept {
   descriptor_ = memfd_create(kFileName, MFD_CLOEXEC);
-  identity_ = tracing::internal::file_identity(descriptor_);
+  identity_ = tracing::support::file_identity(descriptor_);
 }
 
 std::string DeathTests::own_file() const {
-  bool const is_there = descriptor_ >= 0 && tracing::internal::file_identity(descriptor_) == identity_;
+  bool const is_there = descriptor_ >= 0 && tracing::support::file_identity(descriptor_) == identity_;
   return is_there ? "/proc/self/fd/" + std::to_string(descriptor_) : std::string();
 }
 
@@ -253,7 +253,7 @@ std::string DeathTests::file_of_parent() {
 }
 
 bool DeathTests::move(tracing::internal::Region& region, bool threadsafe) noexcept {
-  tracing::internal::ScopedNoCancellation const no_cancellation;  // the caller is any thread of the program
+  tracing::support::ScopedNoCancellation const no_cancellation;  // the caller is any thread of the program
   try {
     rlimit limit{};  // beyond it, ftruncate(2) would raise a signal
     bool const is_bound = getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kMaxChildren * kBytesOfChild;
@@ -280,23 +280,23 @@ bool DeathTests::move(tracing::internal::Region& region, bool threadsafe) noexce
 std::size_t DeathTests::children() const noexcept {
   struct stat status {};
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0 || status.st_size == 0) return 0;
-  bool const is_ours = tracing::internal::file_identity(descriptor_) == identity_;
+  bool const is_ours = tracing::support::file_identity(descriptor_) == identity_;
   return is_ours ? static_cast<std::size_t>(status.st_size) / kBytesOfChild : 0;
 }
 
 // A forked child must not read or empty the file, which may be its own memory.
-bool DeathTests::is_child() const noexcept { return forks_when_made_ != tracing::internal::fork_count(); }
+bool DeathTests::is_child() const noexcept { return forks_when_made_ != tracing::support::fork_count(); }
 
 void DeathTests::collect() {
   if (is_child()) return;
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   std::size_t const count = children();
   if (count == 0) return;
   ParentsLock const file(descriptor_);
   if (!file.is_held()) return;
   for (std::size_t i = 0; i < count && collected_.size() < kMaxCollected; ++i) {
     std::string error;
-    auto recording = tracing::internal::read_part(descriptor_, i * kBytesOfChild, kBytesOfChild, error);
+    auto recording = tracing::recording::read_part(descriptor_, i * kBytesOfChild, kBytesOfChild, error);
     if (recording != nullptr) collected_.push_back(std::move(recording));
   }
   (void)!ftruncate(descriptor_, 0);
@@ -305,7 +305,7 @@ void DeathTests::collect() {
 void DeathTests::add_to(tracing::internal::RecordStore const& store) {
   if (is_child()) return;
   collect();
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   if (collected_.empty()) return;
   if (!parts_) {
     parts_.emplace(store.parts());
@@ -323,7 +323,7 @@ void DeathTests::add_to(tracing::internal::RecordStore const& store) {
 
 void DeathTests::forget() noexcept {
   if (is_child()) return;
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   collected_.clear();
   if (children() == 0) return;
   ParentsLock const file(descriptor_);

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/chunk_writer.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testlog { inline namespace v1 {
 
@@ -61,11 +61,11 @@ class DeathTests {
   bool is_child() const noexcept;
   std::size_t children() const noexcept;
 
-  unsigned const forks_when_made_ = tracing::internal::fork_count();
+  unsigned const forks_when_made_ = tracing::support::fork_count();
   int descriptor_ = -1;
   std::uint64_t identity_ = 0;  // of the file: the program may have closed the descriptor and opened its own file
   std::uint64_t next_track_ = kFirstTrack;
-  tracing::internal::Mutex mutex_;
+  tracing::support::Mutex mutex_;
   std::vector<std::unique_ptr<tracing::recording::Recording>> collected_ TRACING_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<tracing::recording::Recording>>
       copied_;  // kept, since the copies refer to their callsites by address

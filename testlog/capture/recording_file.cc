@@ -11,8 +11,8 @@
 
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/record_output.h"
-#include "tracing_core/internal/file_name.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/file_name.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 bool has_test(std::string_view name) noexcept { return name.find("%t") != name.npos; }
 
 bool is_of_googletest(std::string_view argument) noexcept {
-  argument = tracing::internal::without_leading(argument, "-/");
+  argument = tracing::support::without_leading(argument, "-/");
   return argument.starts_with("gtest_") || argument.starts_with("gmock_");
 }
 
@@ -31,7 +31,7 @@ std::string with_program(std::string name, internal::ProcessRole const& role) {
   std::string program = program_invocation_short_name;
   std::uint64_t hash = 0;
   for (int i = 1; i < role.argc && role.argv[i] != nullptr; ++i) {
-    if (!is_of_googletest(role.argv[i])) hash = tracing::internal::hash_of(role.argv[i], hash + 1);
+    if (!is_of_googletest(role.argv[i])) hash = tracing::support::hash_of(role.argv[i], hash + 1);
   }
   std::array<char, 10> suffix{};
   if (hash != 0)
@@ -48,7 +48,7 @@ std::filesystem::path default_folder(Environment const& environment) {
 
 std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const& environment, Output& output,
                                                                internal::ProcessRole const& role,
-                                                               tracing::internal::Run const& run) {
+                                                               tracing::environment::Run const& run) {
   tracing::Instant const began = tracing::Instant::now();
   is_default_ = environment.record.empty();
   std::string default_name;
@@ -56,42 +56,42 @@ std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const
     default_name = std::filesystem::path(environment.record_default).filename();
     if (!has_test(default_name)) default_name = role.only_test.empty() ? "%e.rec" : "%e.%t.rec";
     default_name = with_program(default_name, role);
-    default_name = tracing::internal::filled_in(
+    default_name = tracing::environment::filled_in(
         default_name, role.only_test.empty() ? program_invocation_short_name : role.only_test);
   }
-  tracing::internal::NewRecording file;
+  tracing::environment::NewRecording file;
   if (!is_default_) {
-    file = tracing::internal::open_recording(environment, output, role.only_test);
+    file = tracing::environment::open_recording(environment, output, role.only_test);
   } else if (!environment.record_default.empty() && !environment.capture_off) {
-    file = tracing::internal::open_default_recording(default_folder(environment), default_name,
-                                                     environment.record_limit, problem_);
+    file = tracing::environment::open_default_recording(default_folder(environment), default_name,
+                                                        environment.record_limit, problem_);
   }
   keeps_all_ =
       environment.record_keep == RecordKeep::all || (environment.record_keep == RecordKeep::automatic && !is_default_);
-  forks_when_made_ = tracing::internal::fork_count();
+  forks_when_made_ = tracing::support::fork_count();
   if (file.region != nullptr) path_ = file.path;
   if (!environment.record_default.empty()) log_begin(environment, run, default_name, began);
   return std::move(file.region);
 }
 
-void RecordingFile::log_begin(Environment const& environment, tracing::internal::Run const& run,
+void RecordingFile::log_begin(Environment const& environment, tracing::environment::Run const& run,
                               std::string const& name, tracing::Instant time) {
   std::error_code error;
   run_ = run;
   folder_of_log_ = std::filesystem::absolute(default_folder(environment), error);
   name_in_log_ = name;
-  tracing::internal::RunLog(folder_of_log_).begin(run_, name_in_log_, time);
+  tracing::environment::RunLog(folder_of_log_).begin(run_, name_in_log_, time);
 }
 
 std::optional<tracing::Instant> RecordingFile::run_began() const {
   if (folder_of_log_.empty() || !run_.is_ctest) return std::nullopt;
-  return tracing::internal::RunLog(folder_of_log_).first_of(run_);
+  return tracing::environment::RunLog(folder_of_log_).first_of(run_);
 }
 
 void RecordingFile::finish() noexcept {
-  if (forks_when_made_ != tracing::internal::fork_count()) return;
+  if (forks_when_made_ != tracing::support::fork_count()) return;
   if (!folder_of_log_.empty())
-    tracing::internal::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), !is_wanted_);
+    tracing::environment::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), !is_wanted_);
   if (path_.empty() || keeps_all_ || is_wanted_) return;
   unlink(path_.c_str());
   path_.clear();

@@ -9,8 +9,8 @@
 #include "testlog/environment.h"
 #include "testlog/internal/process.h"
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/record/ring/region.h"
+#include "tracing_core/support/fork.h"
 
 namespace testlog { inline namespace v1 {
 
@@ -30,7 +30,8 @@ class RecordingFile {
   /// reports it. If TRACE_RECORD_DEFAULT is set, notes in the log of runs in its folder that this process, which is
   /// part of `run`, runs tests.
   std::unique_ptr<tracing::internal::Region> open(Environment const& environment, Output& output,
-                                                  internal::ProcessRole const& role, tracing::internal::Run const& run);
+                                                  internal::ProcessRole const& role,
+                                                  tracing::environment::Run const& run);
 
   /// Returns the path of the file; empty without a file.
   std::string const& path() const noexcept { return path_; }
@@ -50,11 +51,11 @@ class RecordingFile {
   void finish() noexcept;
 
  private:
-  void log_begin(Environment const& environment, tracing::internal::Run const& run, std::string const& name,
+  void log_begin(Environment const& environment, tracing::environment::Run const& run, std::string const& name,
                  tracing::Instant time);
 
   std::string path_, problem_;
-  tracing::internal::Run run_;
+  tracing::environment::Run run_;
   std::string folder_of_log_, name_in_log_;  // empty without a log
   bool is_default_ = false;
   bool keeps_all_ = false;

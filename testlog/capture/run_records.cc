@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "testlog/environment.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/record/ring/mark_site.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -48,9 +48,9 @@ Value as_value(std::int64_t x) noexcept { return Value::of_i64(x); }
 
 std::string set_variables() {
   std::string text;
-  for (auto const& table : {tracing::internal::common_variables(), test_variables()}) {
+  for (auto const& table : {tracing::environment::common_variables(), test_variables()}) {
     for (auto const& variable : table.variables) {
-      char const* const value = tracing::internal::environment_variable(variable.name);
+      char const* const value = tracing::environment::environment_variable(variable.name);
       if (value != nullptr) text.append(text.empty() ? "" : " ").append(variable.name).append("=").append(value);
     }
   }
@@ -64,7 +64,7 @@ int number_of(char const* variable, int otherwise) noexcept {
 
 // Returns true if the value of `--name`, in the same argument or the next, is hidden.
 bool hides_value(std::string_view name) {
-  return tracing::internal::is_hidden(tracing::internal::without_leading(name, "-"));
+  return tracing::internal::is_hidden(tracing::support::without_leading(name, "-"));
 }
 
 }  // namespace
@@ -90,10 +90,9 @@ std::string command_line(int argc, char const* const* argv) {
 
 static void describe_as_testlog(tracing::internal::ChunkWriter& writer) noexcept { writer.describe_thread("testlog"); }
 
-RunRecords::RunRecords(tracing::internal::RecordStore const& store)
-    : forks_when_made_(tracing::internal::fork_count()) {
+RunRecords::RunRecords(tracing::internal::RecordStore const& store) : forks_when_made_(tracing::support::fork_count()) {
   constexpr std::uint32_t kShare = 16;  // of the recording, for marks that are never overwritten
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   writer_.start(store.parts(), tracing::internal::kMarksTrack, getpid(), describe_as_testlog);
   // Adds these sites now, so that signal handlers find them without a lock.
   (void)store.parts().sites.number_of(marks().signal.metadata());
@@ -114,8 +113,8 @@ void RunRecords::write_locked(tracing::Metadata const& metadata, Values const&..
 
 template <class... Values>
 void RunRecords::write(tracing::Metadata const& metadata, Values const&... values) noexcept {
-  if (forks_when_made_ != tracing::internal::fork_count()) return;
-  tracing::internal::MutexLock const lock(mutex_);
+  if (forks_when_made_ != tracing::support::fork_count()) return;
+  tracing::support::MutexLock const lock(mutex_);
   write_locked(metadata, values...);
 }
 
@@ -166,13 +165,13 @@ void RunRecords::part_result(std::string_view test, testing::TestPartResult cons
 void RunRecords::exit_of_process(std::string_view test) noexcept { write(marks().exit.metadata(), test); }
 
 void RunRecords::fatal_signal(std::string_view test, std::string_view signal) noexcept {
-  if (forks_when_made_ != tracing::internal::fork_count() || !mutex_.try_lock()) return;
+  if (forks_when_made_ != tracing::support::fork_count() || !mutex_.try_lock()) return;
   write_locked(marks().signal.metadata(), test, signal);
   mutex_.unlock();
 }
 
 void RunRecords::still_running(std::string_view test, std::uint64_t duration_ms) noexcept {
-  if (forks_when_made_ != tracing::internal::fork_count() || !mutex_.try_lock()) return;
+  if (forks_when_made_ != tracing::support::fork_count() || !mutex_.try_lock()) return;
   write_locked(marks().still_running.metadata(), test, static_cast<std::int64_t>(duration_ms));
   mutex_.unlock();
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testing {
 class TestInfo;
@@ -56,7 +56,7 @@ class RunRecords {
   void write_locked(tracing::Metadata const& metadata, Values const&... values) noexcept TRACING_REQUIRES(mutex_);
 
   unsigned const forks_when_made_;
-  tracing::internal::Mutex mutex_;
+  tracing::support::Mutex mutex_;
   tracing::internal::ChunkWriter writer_ TRACING_GUARDED_BY(mutex_);
 };
 

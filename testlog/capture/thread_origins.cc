@@ -1,7 +1,7 @@
 #include "testlog/capture/thread_origins.h"
 
-#include "tracing_core/internal/process_stat.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/process_stat.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -29,13 +29,13 @@ constexpr bool is_after(Moment moment, std::uint64_t border) noexcept {
 }  // namespace
 
 Moment ThreadOrigins::now() noexcept {
-  return {tracing::internal::clock_ticks_now(), tracing::internal::last_started_task()};
+  return {tracing::support::clock_ticks_now(), tracing::support::last_started_task()};
 }
 
 std::optional<Moment> ThreadOrigins::of_this_thread() noexcept {
-  auto const stat = tracing::internal::stat_of_this_thread();
+  auto const stat = tracing::support::stat_of_this_thread();
   if (!stat || stat->start == 0) return std::nullopt;
-  return Moment{stat->start, tracing::internal::this_thread_info().os_thread};
+  return Moment{stat->start, tracing::support::this_thread_info().os_thread};
 }
 
 void ThreadOrigins::begin_test(std::uint32_t test, Moment now) noexcept {

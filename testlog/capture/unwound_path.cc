@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "tracing_core/format/span_path.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -49,7 +49,7 @@ void observe_exit(tracing::SpanRef span) noexcept {
   if (path_size > 0) return;
   tracing::InlineTextBuffer<sizeof(path)> text;
   tracing::append_span_path(text, span);
-  path_size = tracing::internal::char_start(text.view(), std::min(text.size(), sizeof(path)));
+  path_size = tracing::support::char_start(text.view(), std::min(text.size(), sizeof(path)));
   text.view().copy(path, path_size);
 }
 

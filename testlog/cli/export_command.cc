@@ -29,16 +29,16 @@
 #include "tracing_core/export/xplane/profile_folder.h"
 #include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/filter/combinators.h"
-#include "tracing_core/internal/file_name.h"
 #include "tracing_core/profile/gzip.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/support/file_name.h"
 
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::file_name_of;
 using tracing::recording::Entry;
 using tracing::recording::LostEntries;
+using tracing::support::file_name_of;
 using Files = std::vector<std::unique_ptr<OpenedRecording>>;
 
 struct Options {
@@ -55,7 +55,7 @@ struct Options {
 // The file that recordings are converted to, and its limit.
 struct Output {
   Output(std::string const& path, Files const& files,
-         tracing::internal::FileName name = tracing::internal::FileName::given)
+         tracing::support::FileName name = tracing::support::FileName::given)
       : file(path, name) {
     for (auto const& one : files) limit.add(*one);
   }
@@ -88,9 +88,9 @@ class ProcessNumbers {
   std::set<std::uint64_t> taken_;
 };
 
-tracing::internal::TraceSource source_of(OpenedRecording& file, RecordedTests const& tests, Options const& options,
-                                         ProcessNumbers& processes, Output& output) {
-  tracing::internal::TraceSource source(*file.recording);
+tracing::recording::TraceSource source_of(OpenedRecording& file, RecordedTests const& tests, Options const& options,
+                                          ProcessNumbers& processes, Output& output) {
+  tracing::recording::TraceSource source(*file.recording);
   source.pid = processes.add(source.pid);
   source.process = name_of(file, tests);
   source.filter = filter_of("export", options.filter);
@@ -98,7 +98,7 @@ tracing::internal::TraceSource source_of(OpenedRecording& file, RecordedTests co
     output.limit.check(file);
     file.learn(entry);
   };
-  source.section_of = tracing::internal::test_of;
+  source.section_of = tracing::recording::test_of;
   return source;
 }
 
@@ -106,8 +106,8 @@ void write_perfetto(Files const& files, Options const& options, Output& output) 
   ProcessNumbers processes;
   for (auto const& file : files) {
     RecordedTests const tests = recorded_tests_of(*file->recording);
-    tracing::internal::write_perfetto(source_of(*file, tests, options, processes, output),
-                                      [&output](std::string_view packets) { output.write(packets); });
+    tracing::recording::write_perfetto(source_of(*file, tests, options, processes, output),
+                                       [&output](std::string_view packets) { output.write(packets); });
   }
 }
 
@@ -128,7 +128,7 @@ int fail_to_write(std::string const& path, std::error_code const& error) {
 std::string new_host(std::set<std::string>& in_paths, std::string const& name, std::uint64_t process) {
   std::string const with_process = name + "." + std::to_string(process);
   std::string host = name;
-  for (int count = 1; !in_paths.insert(tracing::internal::profile_name_of(file_name_of(host))).second; ++count)
+  for (int count = 1; !in_paths.insert(tracing::recording::profile_name_of(file_name_of(host))).second; ++count)
     host = count == 1 ? with_process : with_process + "." + std::to_string(count);
   return host;
 }
@@ -136,20 +136,20 @@ std::string new_host(std::set<std::string>& in_paths, std::string const& name, s
 // Writes a file for each recording, in a new run in the folder.
 int write_xplanes(Files const& files, Options const& options, std::string const& folder) {
   tracing::Instant const start = start_of(files);
-  std::string const run = tracing::internal::profile_run_of(start);
+  std::string const run = tracing::recording::profile_run_of(start);
   std::set<std::string> hosts;
   ProcessNumbers processes;
   for (auto const& file : files) {
     RecordedTests const tests = recorded_tests_of(*file->recording);
     std::string const host = new_host(hosts, name_of(*file, tests), file->recording->process());
-    std::string const path = tracing::internal::profile_path(folder, run, file_name_of(host), ".xplane.pb");
+    std::string const path = tracing::recording::profile_path(folder, run, file_name_of(host), ".xplane.pb");
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);
-    Output output(path, files, tracing::internal::FileName::formed);
-    tracing::internal::write_xplane(source_of(*file, tests, options, processes, output),
-                                    {.hostname = host, .start = start},
-                                    [&output](std::string_view bytes) { output.write(bytes); });
+    Output output(path, files, tracing::support::FileName::formed);
+    tracing::recording::write_xplane(source_of(*file, tests, options, processes, output),
+                                     {.hostname = host, .start = start},
+                                     [&output](std::string_view bytes) { output.write(bytes); });
     error = output.file.finish();
     if (error) return fail_to_write(path, error);
   }
@@ -158,11 +158,11 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
 
 // Writes a Chrome trace, which is compressed if the output's name says so.
 void write_chrome(Files const& files, Options const& options, Output& output, bool is_compressed) {
-  tracing::internal::ChromeTraceOptions chrome{.start = tracing::internal::first_time_of(*files.front()->recording)};
+  tracing::recording::ChromeTraceOptions chrome{.start = tracing::recording::first_time_of(*files.front()->recording)};
   for (auto const& file : files)
-    chrome.start = std::min(chrome.start, tracing::internal::first_time_of(*file->recording));
+    chrome.start = std::min(chrome.start, tracing::recording::first_time_of(*file->recording));
   std::function<void(std::string_view)> out = [&output](std::string_view text) { output.write(text); };
-  std::optional<tracing::internal::Gzip> gzip;
+  std::optional<tracing::recording::Gzip> gzip;
   if (is_compressed) {
     gzip.emplace(std::exchange(out, [&gzip, &output](std::string_view text) {
       output.limit.spend(text.size());
@@ -174,7 +174,7 @@ void write_chrome(Files const& files, Options const& options, Output& output, bo
     chrome.opens_list = file == files.front();
     chrome.closes_list = file == files.back();
     RecordedTests const tests = recorded_tests_of(*file->recording);
-    tracing::internal::write_chrome(source_of(*file, tests, options, processes, output), chrome, out);
+    tracing::recording::write_chrome(source_of(*file, tests, options, processes, output), chrome, out);
   }
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }
@@ -264,7 +264,7 @@ int run(Options const& options) {
   }
   if (formats != 1) throw UsageError("export: expected one of --perfetto, --xplane, --chrome, --folded, --json");
   std::string const path = output_of(format);
-  if (options.chrome == format && path.ends_with(".gz") && !tracing::internal::Gzip::is_available())
+  if (options.chrome == format && path.ends_with(".gz") && !tracing::recording::Gzip::is_available())
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
   DirectiveNotes directives("export", options.filter);

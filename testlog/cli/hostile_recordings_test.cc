@@ -12,10 +12,10 @@
 
 #include "testlog/cli/command_test_support.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/record/decode/recording_bytes.h"
+#include "tracing_core/support/utf8.h"
 
 namespace {
 
@@ -102,7 +102,7 @@ class HostileRecordings : public testing::Test {
 std::string controls_in(std::string_view text) {
   std::string found;
   while (!text.empty()) {
-    auto const c = tracing::internal::decode_utf8(text);
+    auto const c = tracing::support::decode_utf8(text);
     bool const is_control = !c.valid || (c.value < 0x20 && c.value != '\n') || (c.value >= 0x7f && c.value < 0xa0) ||
                             c.value == 0x61c || c.value == 0x200e || c.value == 0x200f ||
                             (c.value >= 0x2028 && c.value <= 0x202e) || (c.value >= 0x2066 && c.value <= 0x2069);

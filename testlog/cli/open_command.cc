@@ -59,7 +59,7 @@ class TemporaryFile {
     if (mkdtemp(folder_.data()) == nullptr)
       throw std::system_error(errno, std::generic_category(), "open: cannot make a folder " + folder_);
     path_ = folder_ + "/" + name;
-    part_ = tracing::internal::part_of(path_);
+    part_ = tracing::support::part_of(path_);
     removed_by_signal = this;
     struct sigaction action {
     }, before{};

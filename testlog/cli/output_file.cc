@@ -14,13 +14,13 @@ std::error_code last_error() noexcept { return {errno, std::generic_category()};
 
 }  // namespace
 
-OutputFile::OutputFile(std::string const& path, tracing::internal::FileName name) : target_(path) {
+OutputFile::OutputFile(std::string const& path, tracing::support::FileName name) : target_(path) {
   if (path == "-") {
     file_ = dup(STDOUT_FILENO);
-  } else if (name == tracing::internal::FileName::formed || replaces(path)) {
-    file_ = tracing::internal::create_part(path, part_);
+  } else if (name == tracing::support::FileName::formed || replaces(path)) {
+    file_ = tracing::support::create_part(path, part_);
   } else {
-    file_ = tracing::internal::open_file(path.c_str(), O_WRONLY);
+    file_ = tracing::support::open_file(path.c_str(), O_WRONLY);
   }
   if (file_ < 0) error_ = last_error();
 }
@@ -31,7 +31,7 @@ OutputFile::~OutputFile() {
 }
 
 bool OutputFile::replaces(std::string const& path) noexcept {
-  return path != "-" && !tracing::internal::is_special_file(path.c_str());
+  return path != "-" && !tracing::support::is_special_file(path.c_str());
 }
 
 void OutputFile::write(std::string_view text) noexcept {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 namespace testlog::cli {
 
@@ -14,7 +14,7 @@ namespace testlog::cli {
 /// a pipe or device that the user named, are written to directly. Text after an error is dropped. Single-thread.
 class OutputFile {
  public:
-  explicit OutputFile(std::string const& path, tracing::internal::FileName name = tracing::internal::FileName::given);
+  explicit OutputFile(std::string const& path, tracing::support::FileName name = tracing::support::FileName::given);
   OutputFile(OutputFile const&) = delete;
   OutputFile& operator=(OutputFile const&) = delete;
   /// Closes the file. Without finish(), an older file stays.

@@ -79,11 +79,11 @@ TEST(OutputFile, TakesThePlaceOfALink) {
 
 TEST(OutputFile, IsForItsUserAloneAndFollowsNoLinkAtItsTemporaryName) {
   TemporaryFolder const folder;
-  fs::create_symlink(folder.write("victim", "precious"), tracing::internal::part_of(folder / "run.svg"));
+  fs::create_symlink(folder.write("victim", "precious"), tracing::support::part_of(folder / "run.svg"));
   mode_t const before = umask(0);
   OutputFile file(folder / "run.svg");
   umask(before);
-  EXPECT_EQ(fs::status(tracing::internal::part_of(folder / "run.svg")).permissions(),
+  EXPECT_EQ(fs::status(tracing::support::part_of(folder / "run.svg")).permissions(),
             fs::perms::owner_read | fs::perms::owner_write);
   file.write("new");
   EXPECT_FALSE(file.finish());
@@ -94,7 +94,7 @@ TEST(OutputFile, IsForItsUserAloneAndFollowsNoLinkAtItsTemporaryName) {
 TEST(OutputFile, ReplacesAPipeOfANameThatWeFormed) {
   TemporaryFolder const folder;
   ASSERT_EQ(mkfifo((folder / "run").c_str(), 0600), 0);
-  OutputFile file(folder / "run", tracing::internal::FileName::formed);  // opening the pipe would wait for a reader
+  OutputFile file(folder / "run", tracing::support::FileName::formed);  // opening the pipe would wait for a reader
   file.write("new");
   EXPECT_FALSE(file.finish());
   EXPECT_EQ(folder.read("run"), "new");

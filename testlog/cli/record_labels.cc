@@ -31,7 +31,7 @@ std::int64_t between(tracing::Instant begin, tracing::Instant end) noexcept {
 tracing::FormatOptions without_time(tracing::FormatOptions format, bool relative, RecordPlace const& place) {
   if (!relative) return format;
   format.timer = nullptr;
-  if (!tracing::internal::is_json(format.kind)) return format;
+  if (!tracing::formatting::is_json(format.kind)) return format;
   format.timer = tracing::make_timer([&place](tracing::TextBuffer& out, tracing::Instant time) {
     tracing::append_relative_time(out, between(place.begin(), time), 0);
     return true;
@@ -48,7 +48,7 @@ std::string name_of(tracing::recording::Thread const& thread) {
 RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing::recording::Recording const& recording,
                            RecordPlace const& place)
     : place_(place),
-      is_json_(tracing::internal::is_json(format.kind)),
+      is_json_(tracing::formatting::is_json(format.kind)),
       is_coloured_(format.ansi),
       has_relative_time_(relative && !is_json_),
       main_track_(main_track_of(recording)),
@@ -60,7 +60,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
   if (has_relative_time_) {
     tracing::InlineTextBuffer<32> time;
     tracing::append_relative_time(time, between(place_.begin(), event.context.time()));
-    tracing::internal::append_painted(out, is_coloured_, tracing::internal::kDim, time.view());
+    tracing::formatting::append_painted(out, is_coloured_, tracing::formatting::kDim, time.view());
     out.push_back(' ');
   }
   if (!is_json_ && place_.is_outside_tests()) out.append("[outside any test] ");
@@ -69,13 +69,13 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
     tracing::append_sanitized_in_line(out, place_.test());
     out.append("] ");
   }
-  if (!is_json_ && track.number != main_track_) tracing::internal::append_thread_label(out, track);
+  if (!is_json_ && track.number != main_track_) tracing::environment::append_thread_label(out, track);
   if (!format_->append(out, event)) {
     out.resize_down(begin);
     return false;
   }
   if (!is_json_) return true;
-  tracing::internal::JsonMembers members(out);
+  tracing::environment::JsonMembers members(out);
   if (!members.is_open()) return true;
   if (std::string_view const test = place_.test(); !test.empty())
     tracing::append_json_string(members.add("test"), test);

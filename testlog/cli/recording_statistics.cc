@@ -35,7 +35,7 @@ void RecordingStatistics::add(OpenedRecording& file, Selection const& selection)
     is_wanted = true;
   }
   if (!is_wanted) return;
-  tracing::internal::StatisticsSource source(*file.recording);
+  tracing::recording::StatisticsSource source(*file.recording);
   source.filter = filter_of(command_, filter_);
   source.each = [&file](tracing::recording::Entry const& entry) { file.learn(entry); };
   source.test_of = [&](std::uint32_t tag) -> std::optional<std::string> {

@@ -32,7 +32,7 @@ class RecordingStatistics {
 
   std::string const command_;
   std::string const filter_;
-  tracing::internal::StatisticsReader reader_;
+  tracing::recording::StatisticsReader reader_;
   std::vector<RecordedTest> tests_;
   DirectiveNotes directives_;
   std::string notes_;

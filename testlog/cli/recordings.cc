@@ -258,7 +258,7 @@ bool LinePrinter::add(OpenedRecording& file, bool is_only) {
     if (is_only) return out_(line);
     keep(time, line, has_label ? &of_run.now().name : nullptr);
   };
-  bool const is_json = tracing::internal::is_json(options_.format.kind);
+  bool const is_json = tracing::formatting::is_json(options_.format.kind);
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line, !is_json); });
   auto labelled = std::make_shared<RecordLabels>(options_.format, options_.relative_time, *file.recording, of_run);
   auto const registry = tracing::RegistryBuilder()

@@ -10,12 +10,12 @@
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/inspect/chrome_repair.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::counted;
+using tracing::support::counted;
 
 struct Options {
   std::string file;

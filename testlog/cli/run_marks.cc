@@ -36,23 +36,23 @@ std::string json_of(Entry const& mark, tracing::FormatOptions const& format) {
     tracing::InlineTextBuffer<64> time;
     if (format.timer->append(time, mark.time)) {
       out.append("\"timestamp\":");
-      tracing::internal::append_json_text(out, time.view());
+      tracing::formatting::append_json_text(out, time.view());
       out.push_back(',');
     }
   }
   out.append("\"kind\":");
-  tracing::internal::append_json_text(out, mark.metadata->name());
+  tracing::formatting::append_json_text(out, mark.metadata->name());
   FieldValues const values(*mark.metadata, mark.values);
-  tracing::internal::JsonNames names;
+  tracing::formatting::JsonNames names;
   names.reserve("timestamp");
   names.reserve("kind");
   names.add_all(*mark.metadata);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values.value(i).is_empty()) continue;
     out.push_back(',');
-    tracing::internal::append_json_text(out, names.name(i));
+    tracing::formatting::append_json_text(out, names.name(i));
     out.push_back(':');
-    tracing::internal::append_json_value(out, values.value(i));
+    tracing::formatting::append_json_value(out, values.value(i));
   }
   out.append("}\n");
   return std::string(out.view());
@@ -153,7 +153,7 @@ bool matches_any(std::string_view name, std::string_view patterns) noexcept {
 }
 
 std::string text_of_mark(Entry const& mark, tracing::FormatOptions const& format) {
-  if (tracing::internal::is_json(format.kind)) return json_of(mark, format);
+  if (tracing::formatting::is_json(format.kind)) return json_of(mark, format);
   std::string text = plain_text_of(mark);
   if (!format.ansi || text.empty()) return text;
   return coloured(mark.metadata->name() == "failure" ? "\x1b[31m" : "\x1b[1m", std::move(text));

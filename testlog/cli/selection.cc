@@ -15,9 +15,9 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/ring/layout.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
 namespace {
@@ -43,7 +43,7 @@ tracing::Instant written(fs::path const& path) {
 // Returns the last run in a folder in which testlog_discover_tests() lets the tests of a build record. Without a log of
 // runs, which earlier versions of testlog did not write, all recordings belong to this run.
 LastRun last_run_in(fs::path const& folder) {
-  if (auto const run = tracing::internal::RunLog(folder).last()) return {folder, run->began, run->last};
+  if (auto const run = tracing::environment::RunLog(folder).last()) return {folder, run->began, run->last};
   return {folder, {}, written(folder)};
 }
 
@@ -73,7 +73,7 @@ void leave_out_earlier_runs(std::string const& command, LastRun const& run, std:
   std::size_t const left_out = std::erase_if(
       files, [&run](std::string const& file) { return start_of(file).value_or(written(file)) < run.began; });
   if (left_out == 0) return;
-  report("testlog " + command + ": left out " + tracing::internal::counted(left_out, "recording") +
+  report("testlog " + command + ": left out " + tracing::support::counted(left_out, "recording") +
          " of earlier runs of ctest; testlog " + command + " " + printable(run.folder.native()) + " has them\n");
 }
 
@@ -119,8 +119,8 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
       files.push_back(path);
       continue;
     }
-    using tracing::internal::Folders;
-    auto found = tracing::internal::recordings_in(path, Folders::only_this, error);
+    using tracing::recording::Folders;
+    auto found = tracing::recording::recordings_in(path, Folders::only_this, error);
     if (last_run) leave_out_earlier_runs(command, *last_run, found);
     if (found.empty() && paths.empty())
       throw std::runtime_error(command + ": the last ctest left no recordings in " + printable(path) +

@@ -40,7 +40,7 @@ selected, or there is too much to print; 2 a mistake in the command line.)";
 // control characters are escaped here.
 class Print {
  public:
-  explicit Print(ShowOptions const& options) : is_json_(tracing::internal::is_json(options.format)) {}
+  explicit Print(ShowOptions const& options) : is_json_(tracing::formatting::is_json(options.format)) {}
   void operator()(std::string_view line) const {
     if (!is_json_) return write(line);
     tracing::InlineTextBuffer<1024> safe;

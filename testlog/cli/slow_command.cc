@@ -14,8 +14,8 @@
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::text_of_ns;
-using tracing::internal::text_of_partial;
+using tracing::formatting::text_of_ns;
+using tracing::formatting::text_of_partial;
 
 struct Options {
   Selection selection;

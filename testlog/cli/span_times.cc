@@ -46,7 +46,7 @@ class TimesLayer final : public tracing::Layer {
   Entry const& now_;
   tracing::Instant const last_;
   std::string name_;
-  tracing::internal::EnteredStacks<SpanNode*> stacks_;
+  tracing::recording::EnteredStacks<SpanNode*> stacks_;
 };
 
 }  // namespace
@@ -83,7 +83,7 @@ SpanTimes times_of(OpenedRecording& file, std::unique_ptr<tracing::Filter> filte
   SpanTimes times;
   times.tests = recorded_tests_of(*file.recording);
   tracing::Instant last{};
-  tracing::internal::SteadyTimes steady;
+  tracing::recording::SteadyTimes steady;
   file.recording->for_each([&](Entry const& entry) { last = steady.of(entry); });
   Entry now;
   auto const registry =

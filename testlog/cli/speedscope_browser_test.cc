@@ -19,8 +19,8 @@
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/record.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -43,7 +43,7 @@ struct Times {
 using BySpan = std::map<std::string, Times>;
 
 // Lets a time pass that speedscope shows exactly, although it rounds times.
-void work_for(std::uint64_t us) { tracing::internal::simulate_time(tracing::internal::simulated_ns + us * 1000); }
+void work_for(std::uint64_t us) { tracing::support::simulate_time(tracing::support::simulated_ns + us * 1000); }
 
 void forward(int layer) {
   TRACE_SPAN(info, "forward");
@@ -67,7 +67,7 @@ void train() {
 void record(std::string const& path) {
   pid_t const child = fork();
   if (child == 0) {
-    tracing::internal::simulate_time(1'767'916'569'977'977'000);
+    tracing::support::simulate_time(1'767'916'569'977'977'000);
     auto [layer, error] = tracing::record_layer({.path = path});
     tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), train);
     _exit(error ? 1 : 0);

@@ -5,16 +5,16 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/thread_sanitizer.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/thread_sanitizer.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::fork_count;
-using tracing::internal::MutexLock;
+using tracing::support::fork_count;
+using tracing::support::MutexLock;
 
 // Constant-initialised and trivially destroyed, so that it is valid after the thread's destructors.
 struct ThisThread {
@@ -52,7 +52,7 @@ class Note {
   static constexpr std::size_t kMaxBytes = 512;
 
   void set(std::string_view label, tracing::Metadata const& statement) noexcept {
-    label_size_ = label.copy(label_, tracing::internal::char_start(label, std::min(label.size(), sizeof(label_))));
+    label_size_ = label.copy(label_, tracing::support::char_start(label, std::min(label.size(), sizeof(label_))));
     tracing::InlineTextBuffer<256> place;
     place.append(statement.file().empty() ? statement.target() : statement.file());
     if (!statement.file().empty()) {
@@ -106,14 +106,14 @@ struct EqualLines::Run {
   char text[1000];
 
   std::atomic<std::uint64_t> left_out{0};
-  tracing::internal::UnseenMutex mutex;  // held while the note changes, or is read
+  tracing::support::UnseenMutex mutex;  // held while the note changes, or is read
   Note note TRACING_GUARDED_BY(mutex);
 };
 
 struct EqualLines::AtThreadEnd {
   ~AtThreadEnd() {
     this_thread.ended = true;
-    tracing::internal::UnseenByTsan const unseen;
+    tracing::support::UnseenByTsan const unseen;
     auto* const run = static_cast<Run*>(std::exchange(this_thread.run, nullptr));
     if (this_thread.lines->forks_when_made_ == fork_count()) this_thread.lines->print(*run);
     run->is_taken.store(false, std::memory_order_release);
@@ -161,7 +161,7 @@ EqualLines::Run* EqualLines::run_of_this_thread() noexcept {
 bool EqualLines::keeps(tracing::Metadata const& statement, tracing::TextBuffer const& out, std::size_t begin,
                        std::size_t label_end) noexcept {
   if (forks_when_made_ != fork_count()) return true;  // another thread of the parent may have held a lock
-  tracing::internal::UnseenByTsan const unseen;       // a Run passes between threads of the program that nothing orders
+  tracing::support::UnseenByTsan const unseen;        // a Run passes between threads of the program that nothing orders
   Run* const run = run_of_this_thread();
   if (run == nullptr) return true;
   bool const has_time = this_thread.time_end != 0;

@@ -18,8 +18,8 @@
 #include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/file_name.h"
 #include "tracing_core/record/recording.h"
+#include "tracing_core/support/file_name.h"
 
 namespace {
 
@@ -38,7 +38,7 @@ using testlog::testdata::run_dying;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::with_sanitizer_options;
-using tracing::internal::file_name_of;
+using tracing::support::file_name_of;
 
 class FileOutputs : public testing::Test {
  protected:
@@ -191,7 +191,7 @@ TEST_F(FileOutputs, FolderHasOneFilePerTestThatRecords) {
                   {{"TRACE_CHROME", folder}, {"SCENARIO_OUTSIDE", "1"}});
     EXPECT_EQ(trace(folder + "Plain.Passes.json"), kWork);
     EXPECT_EQ(trace(folder + "Settings.None.json"), kWork);
-    EXPECT_THAT(trace(folder + tracing::internal::file_name_of("Some/Values.Fails/0") + ".json"),
+    EXPECT_THAT(trace(folder + tracing::support::file_name_of("Some/Values.Fails/0") + ".json"),
                 ElementsAre("i deep", "i value"));
     EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(8));
     EXPECT_FALSE(fs::exists(folder + "Plain.FailsSilently.json"));

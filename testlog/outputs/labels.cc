@@ -33,7 +33,7 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
   std::size_t const begin = out.size();
   if (replaying != nullptr) out.append(replaying->prefix_);
   if (has_owner) append_owner(out, owner);
-  if (has_thread) tracing::internal::append_thread_label(out, track);
+  if (has_thread) tracing::environment::append_thread_label(out, track);
   std::size_t const label_end = out.size();
   if (equal_lines_ != nullptr) EqualLines::begin_line();
   bool const appended = format_->append(out, event);
@@ -52,7 +52,7 @@ void LabelledFormat::append_owner(tracing::TextBuffer& out, Owner owner) const n
 
 void append_json_members(tracing::TextBuffer& out, Attribution const& attribution, Owner owner,
                          tracing::Track const& track) noexcept {
-  tracing::internal::JsonMembers members(out);
+  tracing::environment::JsonMembers members(out);
   if (!members.is_open()) return;
   if (std::string_view const name = attribution.name_of(owner.test); !name.empty())
     tracing::append_json_string(members.add("test"), name);

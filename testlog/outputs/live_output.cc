@@ -34,19 +34,19 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
     : environment_(environment),
       output_(output),
       mute_(mute),
-      timer_(tracing::internal::timer_of(environment.time)),
+      timer_(tracing::environment::timer_of(environment.time)),
       is_coloured_(
-          tracing::internal::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)))),
+          tracing::environment::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)))),
       format_(make_format(attribution, true)),
-      report_format_(make_format(attribution, tracing::internal::is_json(environment.format))),
+      report_format_(make_format(attribution, tracing::formatting::is_json(environment.format))),
       live_format_(format_),
       owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
       filter_(owned_filter_.get()),
       outside_tests_(filter_->directives()) {
   // Files and JSON, which is for programs, have all lines.
-  bool const is_for_people = !tracing::internal::is_json(environment.format) && !output.is_file();
+  bool const is_for_people = !tracing::formatting::is_json(environment.format) && !output.is_file();
   if (mute || environment.show != Show::live || environment.equal_lines == 0 || !is_for_people) return;
-  equal_lines_.emplace(output, environment.equal_lines, tracing::internal::record_end(environment.format));
+  equal_lines_.emplace(output, environment.equal_lines, tracing::formatting::record_end(environment.format));
   live_format_ = make_format(attribution, true, &*equal_lines_);
 }
 
@@ -58,7 +58,8 @@ LiveOutput::Format LiveOutput::make_format(Attribution& attribution, bool has_ti
   options.shorten_span_values = true;
   options.timer = !has_time ? nullptr : equal_lines == nullptr ? timer_ : EqualLines::observed(timer_);
   return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
-                                          tracing::internal::is_json(options.kind), environment_.threads, equal_lines);
+                                          tracing::formatting::is_json(options.kind), environment_.threads,
+                                          equal_lines);
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {

@@ -108,7 +108,7 @@ TEST_F(PerfFiles, FollowNoLinkAtTheirTemporaryName) {
     fs::create_symlink(target, part);
     std::error_code error;
     fs::remove(folder_ / "file.prom");
-    EXPECT_EQ(tracing::internal::create_complete_file(folder_ / "file.prom", "sums", error), folder_ / "file.prom");
+    EXPECT_EQ(tracing::environment::create_complete_file(folder_ / "file.prom", "sums", error), folder_ / "file.prom");
     EXPECT_FALSE(error) << error.message();
   }
   EXPECT_EQ(folder_.read("victim"), "precious");
@@ -119,7 +119,7 @@ TEST_F(PerfFiles, FollowNoLinkAtTheirTemporaryName) {
 TEST_F(PerfFiles, ReplaceTemporaryFilesOfKilledProcesses) {
   folder_.write("file.prom." + std::to_string(getpid()) + ".part", "a longer text than the new one");
   std::error_code error;
-  tracing::internal::create_complete_file(folder_ / "file.prom", "sums", error);
+  tracing::environment::create_complete_file(folder_ / "file.prom", "sums", error);
   EXPECT_FALSE(error) << error.message();
   EXPECT_EQ(folder_.read("file.prom"), "sums");
 }
@@ -179,7 +179,7 @@ TEST_F(PerfFiles, AreCompleteOrMissingAfterAKill) {
     if (turn % 5 == 4 && complete == 0) longest_us *= 2;  // a child begins late under a sanitizer and on a busy machine
     kill_after(std::chrono::microseconds(random() % longest_us), [&] {
       std::error_code error;
-      for (;;) tracing::internal::create_complete_file(folder_ / "file.prom", text, error);
+      for (;;) tracing::environment::create_complete_file(folder_ / "file.prom", text, error);
     });
     for (std::string const& name : names_in(folder_ / "")) {
       if (!name.ends_with(".part")) {

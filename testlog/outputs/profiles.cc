@@ -12,10 +12,10 @@ namespace testlog { inline namespace v1 {
 namespace {
 
 using tracing::Instant;
-using tracing::internal::TraceSource;
 using tracing::recording::Entry;
 using tracing::recording::EntryType;
 using tracing::recording::Recording;
+using tracing::recording::TraceSource;
 
 // Returns a function that says whether a record belongs to `test`; late records belong to zero, which is outside any
 // test. Call it for all records, in their order.
@@ -44,7 +44,7 @@ void Profiles::write_test(Recording& recording, TestTag test, std::string const&
     made.process = name;
     made.is_wanted = belongs_to(test, attribution_);
     made.section_of = [test](Entry const& entry) {  // of this test alone
-      return test != 0 && entry.tag == test ? tracing::internal::test_of(entry) : std::nullopt;
+      return test != 0 && entry.tag == test ? tracing::recording::test_of(entry) : std::nullopt;
     };
     return made;
   };
@@ -66,7 +66,7 @@ void Profiles::finish(std::string const& program, std::string const& outside_tes
     TraceSource made(*recording);
     made.filter = tracing::with_perf_spans(nullptr);
     made.process = program;
-    made.section_of = tracing::internal::test_of;
+    made.section_of = tracing::recording::test_of;
     return made;
   };
   files_.write(false, source, program, recording->start());

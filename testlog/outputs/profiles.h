@@ -24,7 +24,7 @@ class Profiles {
  private:
   void write_test(tracing::recording::Recording& recording, TestTag test, std::string const& name) const;
 
-  tracing::internal::ProfileOutputs const files_;
+  tracing::environment::ProfileOutputs const files_;
   Attribution const& attribution_;
   Capture const& capture_;
 };

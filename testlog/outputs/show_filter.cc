@@ -17,7 +17,7 @@ SpanState& state_of(std::uintptr_t state) noexcept { return *reinterpret_cast<Sp
 
 bool ShowFilter::set(std::string_view directives, std::vector<tracing::ParseError>* errors) {
   std::vector<tracing::ParseError> ignored;
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   auto found = filters_.find(directives);
   if (found == filters_.end()) {
     auto made = tracing::EnvFilter::parse_lossy(directives, {}, errors == nullptr ? &ignored : errors);
@@ -27,7 +27,7 @@ bool ShowFilter::set(std::string_view directives, std::vector<tracing::ParseErro
 }
 
 std::string ShowFilter::directives() const {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   for (auto const& [text, filter] : filters_) {
     if (filter.get() == current_.load(std::memory_order_relaxed)) return text;
   }

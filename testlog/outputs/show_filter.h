@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testlog { inline namespace v1 {
 
@@ -45,7 +45,7 @@ class ShowFilter final : public tracing::Filter {
   tracing::EnvFilter& now() const noexcept { return *current_.load(std::memory_order_acquire); }
 
   std::atomic<tracing::EnvFilter*> current_{nullptr};
-  mutable tracing::internal::Mutex mutex_;
+  mutable tracing::support::Mutex mutex_;
   std::map<std::string, std::unique_ptr<tracing::EnvFilter>, std::less<>> filters_ TRACING_GUARDED_BY(mutex_);
 };
 

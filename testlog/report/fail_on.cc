@@ -36,7 +36,7 @@ std::string text_of(tracing::Event const& event) {
     }
   }
   tracing::InlineTextBuffer<256> printable, shortened;
-  tracing::internal::append_shortened(shortened, text.view());
+  tracing::formatting::append_shortened(shortened, text.view());
   tracing::append_sanitized_lines(printable, shortened.view());
   return std::string(printable.view());
 }
@@ -94,7 +94,7 @@ std::unique_ptr<tracing::Filter> FailOn::take_filter() noexcept { return std::mo
 
 void FailOn::begin_test(TestTag test, tracing::LevelFilter limit, char const* source) {
   {
-    tracing::internal::MutexLock const lock(mutex_);
+    tracing::support::MutexLock const lock(mutex_);
     found_ = {};
     printed_ = 0;
     limits_[test % kTests] = {test, limit, source};
@@ -135,7 +135,7 @@ void FailOn::observe(tracing::Event const& event, tracing::Context const& contex
   if (owner.test == 0) return;
   std::string printed;
   try {
-    tracing::internal::MutexLock const lock(mutex_);
+    tracing::support::MutexLock const lock(mutex_);
     owner.late |= owner.test == raised_;
     Limit const limit = limit_of(owner.test);
     bool const fails = metadata.level() <= limit.level;
@@ -156,7 +156,7 @@ void FailOn::observe(tracing::Event const& event, tracing::Context const& contex
                 "\n";
     if (fails) late_.add(std::move(found));
   } catch (std::bad_alloc const&) {  // memory ran out for the text: counts the event
-    tracing::internal::MutexLock const lock(mutex_);
+    tracing::support::MutexLock const lock(mutex_);
     ++(owner.late ? late_ : found_).count;
   }
   if (!printed.empty()) output_.write_note("report", printed);
@@ -185,7 +185,7 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
   Limit limit;
   {
     tracing::internal::InSubscriber const in_subscriber;
-    tracing::internal::MutexLock const lock(mutex_);
+    tracing::support::MutexLock const lock(mutex_);
     events = std::exchange(found_, {});
     raised_ = attribution_.running();
     limit = limit_of(raised_);
@@ -214,7 +214,7 @@ void FailOn::raise_late_failures() {
   Events events;
   {
     tracing::internal::InSubscriber const in_subscriber;
-    tracing::internal::MutexLock const lock(mutex_);
+    tracing::support::MutexLock const lock(mutex_);
     events = std::exchange(late_, {});
     is_over_ = true;
   }
@@ -229,19 +229,19 @@ void FailOn::raise_late_failures() {
 
 void FailOn::begin_run() {
   tracing::internal::InSubscriber const in_subscriber;
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   is_over_ = false;
 }
 
 void FailOn::allow(internal::AllowedEvents const& allowed) {
   tracing::internal::InSubscriber const in_subscriber;
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   allowed_.push_back(&allowed);
 }
 
 void FailOn::disallow(internal::AllowedEvents const& allowed) {
   tracing::internal::InSubscriber const in_subscriber;
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   std::erase(allowed_, &allowed);
 }
 

@@ -16,7 +16,7 @@
 #include "testlog/environment.h"
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/filter/filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testlog { inline namespace v1 {
 
@@ -90,7 +90,7 @@ class FailOn {
   bool const mute_;
   std::atomic<tracing::LevelFilter> limit_{tracing::LevelFilter::off};  // the most verbose limit so far
   std::unique_ptr<LimitFilter> filter_;
-  tracing::internal::Mutex mutex_;
+  tracing::support::Mutex mutex_;
   std::array<Limit, kTests> limits_ TRACING_GUARDED_BY(mutex_){};  // of the last tests
   Events found_ TRACING_GUARDED_BY(mutex_);                        // of the running test
   Events late_ TRACING_GUARDED_BY(mutex_);                         // since the last call of raise_late_failures()

@@ -136,7 +136,8 @@ bool FailureReport::print_matching(std::string_view test) {
   if (recording != nullptr) {
     TestTag const running = parts_.attribution.running();
     // Filters again, since the filter also decides which spans around a record are printed.
-    auto filter = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(parts_.live.filter().directives()));
+    auto filter =
+        std::make_unique<tracing::EnvFilter>(tracing::environment::filter_of(parts_.live.filter().directives()));
     auto sink = tracing::make_sink([&lines](tracing::Level, std::string_view line) { lines += line; });
     auto const registry =
         printing_registry(parts_.live.print_options(tracing::to_sink(std::move(sink))), std::move(filter));

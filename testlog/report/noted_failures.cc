@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracing_core/internal/short_text.h"
-#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/short_text.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -23,7 +23,7 @@ std::string on_one_line(std::string_view message) {
   while (!message.empty() && line.size() <= kMaxBytes) {
     std::string_view const part = message.substr(0, message.find('\n'));
     message.remove_prefix(std::min(part.size() + 1, message.size()));
-    std::string_view const words = tracing::internal::trimmed(part, " ");
+    std::string_view const words = tracing::support::trimmed(part, " ");
     if (!words.empty()) line.append(line.empty() ? "" : " ").append(words);
   }
   return line;
@@ -56,8 +56,8 @@ std::string text_of(testing::TestPartResult const& failure, std::string_view pat
 }  // namespace
 
 void NotedFailures::add(testing::TestPartResult const& failure, std::string_view path, std::uint64_t ticks) {
-  tracing::internal::ThreadInfo const& thread = tracing::internal::this_thread_info();
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::ThreadInfo const& thread = tracing::support::this_thread_info();
+  tracing::support::MutexLock const lock(mutex_);
   if (failures_.size() >= kMax) {
     ++more_;
   } else {
@@ -66,7 +66,7 @@ void NotedFailures::add(testing::TestPartResult const& failure, std::string_view
 }
 
 std::vector<NotedFailure> NotedFailures::take() {
-  tracing::internal::MutexLock const lock(mutex_);
+  tracing::support::MutexLock const lock(mutex_);
   if (more_ > 0) {
     NotedFailure last = failures_.back();
     last.text = "... and " + std::to_string(more_) + " more failures after this one";

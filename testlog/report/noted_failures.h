@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/ids.h"
+#include "tracing_core/support/mutex.h"
 
 namespace testing {
 class TestPartResult;
@@ -35,7 +35,7 @@ class NotedFailures {
   std::vector<NotedFailure> take();
 
  private:
-  tracing::internal::Mutex mutex_;
+  tracing::support::Mutex mutex_;
   std::vector<NotedFailure> failures_ TRACING_GUARDED_BY(mutex_);
   std::uint64_t more_ TRACING_GUARDED_BY(mutex_) = 0;
 };

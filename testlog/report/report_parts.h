@@ -20,8 +20,8 @@ struct ReportParts {
   Capture& capture;
   LiveOutput& live;
   RecordingFile const& recording_file;
-  RunRecords* run_records;                      ///< null unless there is a file, or one will be made of the recording
-  tracing::internal::FileOutputs const* files;  ///< null if neither a Chrome trace nor folded stacks are written
+  RunRecords* run_records;  ///< null unless there is a file, or one will be made of the recording
+  tracing::environment::FileOutputs const* files;  ///< null if neither a Chrome trace nor folded stacks are written
   tracing::Registry const& registry;
   bool is_mute;  ///< nothing is printed in this process
 };

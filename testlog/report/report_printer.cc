@@ -7,16 +7,16 @@
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/duration_text.h"
-#include "tracing_core/internal/short_text.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/support/short_text.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::counted;
 using tracing::recording::Entry;
+using tracing::support::counted;
 
 // All lines name their thread if there are several threads.
 ThreadLabels labels_of(ThreadLabels chosen, bool has_threads) noexcept {
@@ -38,7 +38,7 @@ ReportPrinter::ReportPrinter(ReportParts const& parts, ReportPlan const& plan, s
       write_(std::move(write)),
       threads_(labels_of(parts.environment.threads, plan.has_threads)),
       has_times_(parts.environment.time != tracing::TimeStyle::none &&
-                 !tracing::internal::is_json(parts.environment.format)),
+                 !tracing::formatting::is_json(parts.environment.format)),
       zero_(parts.attribution.running() == 0 ? plan.first_ticks : parts.capture.begin_of_test()),
       test_(parts.attribution.name_of(parts.attribution.running())),
       text_(std::move(begin)),
@@ -79,9 +79,9 @@ void ReportPrinter::print_failure(NotedFailure const& failure) {
   tracing::InlineTextBuffer<512> line;
   line.append(prefix_at(failure.ticks));
   tracing::Track const track = failure.track();
-  if (names_thread(threads_, track, parts_.attribution)) tracing::internal::append_thread_label(line, track);
-  tracing::internal::append_painted(line, parts_.live.is_coloured(),
-                                    tracing::internal::level_color(tracing::Level::error), " FAIL ");
+  if (names_thread(threads_, track, parts_.attribution)) tracing::environment::append_thread_label(line, track);
+  tracing::formatting::append_painted(line, parts_.live.is_coloured(),
+                                      tracing::formatting::level_color(tracing::Level::error), " FAIL ");
   line.append(failure.text);
   line.append(line_end());
   text_ += parts_.output.note("failure", test_, line.view(), &track);
@@ -114,7 +114,7 @@ void ReportPrinter::print_gap() {
 
 std::string ReportPrinter::prefix_at(std::uint64_t ticks) const {
   auto const ns = [](std::uint64_t from, std::uint64_t to) {
-    return static_cast<std::int64_t>(tracing::internal::ns_between(from, to));
+    return static_cast<std::int64_t>(tracing::support::ns_between(from, to));
   };
   return prefix_after(ticks < zero_ ? -ns(ticks, zero_) : ns(zero_, ticks));
 }
@@ -123,7 +123,7 @@ std::string ReportPrinter::prefix_after(std::int64_t ns) const {
   if (!has_times_) return {};
   tracing::InlineTextBuffer<32> time, text;
   tracing::append_relative_time(time, ns);
-  tracing::internal::append_painted(text, parts_.live.is_coloured(), tracing::internal::kDim, time.view());
+  tracing::formatting::append_painted(text, parts_.live.is_coloured(), tracing::formatting::kDim, time.view());
   text.append(" ");
   return std::string(text.view());
 }

@@ -57,7 +57,7 @@ class ReportPrinter {
   std::string prefix_at(std::uint64_t ticks) const;
   std::string prefix_after(std::int64_t ns) const;
   // In `pretty` an empty line follows each record.
-  std::string_view line_end() const noexcept { return tracing::internal::record_end(parts_.environment.format); }
+  std::string_view line_end() const noexcept { return tracing::formatting::record_end(parts_.environment.format); }
   void flush_if_large();
 
   static constexpr std::size_t kFlushBytes = 1 << 20;

@@ -13,12 +13,12 @@
 #include <charconv>
 #include <cstring>
 
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 constexpr std::size_t kDigits = 24;
 constexpr std::size_t kWordsBefore = 4;

@@ -12,11 +12,11 @@
 
 #include "testlog/run/address_lines.h"
 #include "testlog/run/process_maps.h"
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 // An ELF file, mapped as long as this lives.
 class CodePlaces::File {

@@ -9,7 +9,7 @@ namespace testlog { inline namespace v1 {
 void CrashLine::write_to(Output& output) noexcept {
   constexpr std::string_view kCut = "...";
   if (is_cut_ || size_ == kBytes) {
-    size_ = tracing::internal::char_start({bytes_, size_}, kBytes - kCut.size() - 1);
+    size_ = tracing::support::char_start({bytes_, size_}, kBytes - kCut.size() - 1);
     is_cut_ = false;
     *this << kCut;
   }
@@ -31,7 +31,7 @@ void CrashLine::write_json_to(Output& output) noexcept {
   char* at = object + kBefore.copy(object, kBefore.size());
   at += kind_.copy(at, kMaxKind);
   at += kBetween.copy(at, kBetween.size());
-  for (char const c : tracing::internal::without_frame({bytes_, size_})) {
+  for (char const c : tracing::environment::without_frame({bytes_, size_})) {
     if (c == '"' || c == '\\') *at++ = '\\';
     *at++ = c;
   }
@@ -41,7 +41,7 @@ void CrashLine::write_json_to(Output& output) noexcept {
 
 void CrashLine::add_thread(tracing::Track const& track, std::int64_t os_thread) noexcept {
   tracing::InlineTextBuffer<512> name;  // has room for any name
-  tracing::internal::append_thread_name(name, track);
+  tracing::environment::append_thread_name(name, track);
   *this << (track.name.empty() ? "" : "thread ") << name.view() << " (" << static_cast<std::uint64_t>(os_thread) << ")";
 }
 

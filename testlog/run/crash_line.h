@@ -12,18 +12,18 @@
 #include <utility>
 
 #include "tracing_core/environment/output.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/record/decode/crash_reader.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
 
-using tracing::internal::CrashReader;
-using tracing::internal::Output;
+using tracing::environment::Output;
+using tracing::recording::CrashReader;
 
 /// A line that is being composed. Drops what does not fit. One thread at a time. Async-signal-safe.
 class CrashLine {
@@ -32,7 +32,7 @@ class CrashLine {
     if (is_cut_) return *this;
     if (text.size() > room()) {
       is_cut_ = true;
-      text = text.substr(0, tracing::internal::char_start(text, room()));
+      text = text.substr(0, tracing::support::char_start(text, room()));
     }
     std::memcpy(bytes_ + size_, text.data(), text.size());
     size_ += text.size();
@@ -95,7 +95,7 @@ class CrashLine {
   // Adds text of the program, with control characters as in other reports: `\n`, `\x1b`.
   void add_text(std::string_view text) noexcept {
     while (!text.empty() && !is_cut_) {
-      auto const c = tracing::internal::decode_utf8(text);
+      auto const c = tracing::support::decode_utf8(text);
       bool const is_plain = c.valid && c.value >= 0x20 && c.value < 0x7f;
       tracing::InlineTextBuffer<32> escaped;
       if (!is_plain) tracing::append_sanitized_in_line(escaped, text.substr(0, c.size));
@@ -106,7 +106,7 @@ class CrashLine {
   // Adds a text value. Cuts a long text, to leave room for other values: `the first of i... (1048576 bytes)`.
   void add_shortened(std::string_view text) noexcept {
     std::size_t const whole_size = reader_ == nullptr ? text.size() : reader_->whole_size(text);
-    std::string_view const shown = text.substr(0, tracing::internal::char_start(text, kMaxTextBytes));
+    std::string_view const shown = text.substr(0, tracing::support::char_start(text, kMaxTextBytes));
     add_text(shown);
     if (whole_size > shown.size()) *this << "... (" << std::uint64_t{whole_size} << " bytes)";
   }

@@ -7,13 +7,13 @@
 #include <span>
 #include <utility>
 
-#include "tracing_core/internal/characters.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/characters.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::is_digit;
+using tracing::support::is_digit;
 
 struct Operator {
   std::string_view code, name;
@@ -47,7 +47,7 @@ class Reader {
     return has;
   }
   void skip_any_of(std::string_view characters) noexcept {
-    rest_ = tracing::internal::without_leading(rest_, characters);
+    rest_ = tracing::support::without_leading(rest_, characters);
   }
   // Reads an identifier such as `4Pool`; returns an empty text if none is there.
   std::string_view identifier() noexcept {

@@ -16,13 +16,13 @@
 #include <utility>
 
 #include "testlog/run/state_report.h"
-#include "tracing_core/internal/monotonic_clock.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 constexpr int kReportSignals[] = {SIGQUIT, SIGUSR1, SIGTERM, SIGINT};
 constexpr std::string_view kReportSignalNames[] = {"SIGQUIT", "SIGUSR1", "SIGTERM", "SIGINT"};
@@ -61,7 +61,7 @@ void write_report(std::string_view cause, std::uint64_t max_wait_ns, void* conte
   std::uint64_t const begin = watch.begin_ns;
   bool const repeats = watch.reported_begin_ns.exchange(begin) == begin;
   std::uint64_t const since = repeats ? watch.reported_ticks.load() : 0;
-  watch.reported_ticks = tracing::internal::ticks_now();
+  watch.reported_ticks = tracing::support::ticks_now();
   std::uint64_t const duration_ns = monotonic_ns() - begin;
   if (RunRecords* const records = watch.parts->run_records; records != nullptr) {
     Attribution const& attribution = watch.parts->attribution;
@@ -230,7 +230,7 @@ void begin_phase(Phase phase, char const* name) noexcept {
   watch.name = name;
   watch.phase = phase;
   watch.tests_thread = syscall(SYS_gettid);
-  watch.begin_ticks = tracing::internal::ticks_now();
+  watch.begin_ticks = tracing::support::ticks_now();
   watch.begin_ns = monotonic_ns();
 }
 

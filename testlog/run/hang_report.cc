@@ -10,7 +10,7 @@
 #include "testlog/run/code_places.h"
 #include "testlog/run/state_report.h"
 #include "testlog/run/thread_probe.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace testlog { inline namespace v1 {
 
@@ -155,7 +155,7 @@ void StateReport::write_spans_of_thread() noexcept {
     line_.set_reader(nullptr);
     line_ << (begin.kind == Begin::made ? ", made " : ", entered ");
     if (begin.kind == Begin::before) line_ << "more than ";
-    line_.add_duration(tracing::internal::ns_between(begin.ticks, reader_->until_ticks()));
+    line_.add_duration(tracing::support::ns_between(begin.ticks, reader_->until_ticks()));
     line_ << " ago";
     write_line();
   }

@@ -14,8 +14,8 @@
 #include "testlog/run/fault_cause.h"
 #include "testlog/run/function_name.h"
 #include "tracing_core/environment/thread_labels.h"
-#include "tracing_core/internal/span_clock.h"
-#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/support/span_clock.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -37,7 +37,7 @@ void StateReport::prepare(ReportParts const& parts) noexcept {
   AddressLines::prepare();
   // The pages take memory when they are used. They are never unmapped, since destructors of globals can hang or crash,
   // too.
-  static auto* const pages = new tracing::internal::ZeroedPages;
+  static auto* const pages = new tracing::support::ZeroedPages;
   char* const at = reader_ == nullptr ? pages->map(sizeof(CrashReader)) : nullptr;
   if (at != nullptr) reader_ = new (at) CrashReader;
 }
@@ -355,7 +355,7 @@ void StateReport::add_labels() noexcept {
   add_owner();
   if (!names_thread(parts_->environment.threads, reader_->track(), parts_->attribution)) return;
   tracing::InlineTextBuffer<512> name;
-  tracing::internal::append_thread_name(name, reader_->track());
+  tracing::environment::append_thread_name(name, reader_->track());
   line_ << "[" << name.view() << "] ";
 }
 
@@ -363,7 +363,7 @@ void StateReport::write_record() noexcept {
   line_.set_reader(reader_);
   if (parts_->environment.time != tracing::TimeStyle::none) {
     line_ << "-";
-    line_.add_duration(tracing::internal::ns_between(reader_->ticks(), reader_->until_ticks()));
+    line_.add_duration(tracing::support::ns_between(reader_->ticks(), reader_->until_ticks()));
     line_ << " ";
   }
   add_labels();

@@ -11,12 +11,12 @@
 #include <cerrno>
 #include <charconv>
 
-#include "tracing_core/internal/monotonic_clock.h"
+#include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
 
-using tracing::internal::monotonic_ns;
+using tracing::support::monotonic_ns;
 
 constexpr int kSignal = SIGURG;
 constexpr timespec kStep{0, 100'000};

@@ -13,8 +13,8 @@
 #include <testlog/matchers.h>
 #include <testlog/perf.h>
 #include <testlog/testlog.h>
-#include <tracing_core/internal/span_clock.h>
 #include <tracing_core/perf/recorders.h>
+#include <tracing_core/support/span_clock.h>
 #include <tracing_core/tracing.h>
 
 namespace {
@@ -31,11 +31,11 @@ using testlog::Span;
 // With SCENARIO_SIMULATED_TIME, time passes in simulate_us() only.
 bool const is_time_simulated = [] {
   if (std::getenv("SCENARIO_SIMULATED_TIME") == nullptr) return false;
-  tracing::internal::simulate_time(1'767'916'569'977'977'000);
+  tracing::support::simulate_time(1'767'916'569'977'977'000);
   return true;
 }();
 void simulate_us(unsigned count) {
-  if (is_time_simulated) tracing::internal::simulate_time(tracing::internal::simulated_ns + count * 1000);
+  if (is_time_simulated) tracing::support::simulate_time(tracing::support::simulated_ns + count * 1000);
 }
 
 void load() {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 { namespace bridge {
 

@@ -348,7 +348,7 @@ void add_values(SpanSlot& slot, FieldValues const& values, bool keep_all) noexce
     slot.values.update(values.metadata(), added, keep_all);
     if (slot.values.is_large()) slot.special.store(true, std::memory_order_relaxed);
   } else {
-    internal::MutexLock const lock(SpanStore::lock_of(slot));
+    support::MutexLock const lock(SpanStore::lock_of(slot));
     slot.values.update(values.metadata(), added, keep_all);
   }
   // Counts up after the values are stored, so that a thread that sees the new number also sees the new values.

@@ -5,8 +5,8 @@
 #include "tracing_core/collect/registry_parts.h"
 #include "tracing_core/collect/spare_layer.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -112,13 +112,13 @@ RegistryBuilder RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) && 
 
 namespace {
 
-constinit internal::NeverDestroyed<Registry::RetiredRegistries> retired_registries;
+constinit support::NeverDestroyed<Registry::RetiredRegistries> retired_registries;
 
 void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { retired_registries->mutex.lock(); }
 void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { retired_registries->mutex.unlock(); }
 
 [[gnu::constructor]] void register_fork_handler_of_registries() noexcept {
-  internal::set_fork_handler(internal::ForkStage::registries, {lock_for_fork, unlock_after_fork, unlock_after_fork});
+  support::set_fork_handler(support::ForkStage::registries, {lock_for_fork, unlock_after_fork, unlock_after_fork});
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ void Registry::RetiredRegistries::retire(Registry* registry) noexcept {
   registry->store_->close_open_spans_slowly();
   registry->flush();
   try {
-    internal::MutexLock const lock(retired_registries->mutex);
+    support::MutexLock const lock(retired_registries->mutex);
     retired_registries->waiting.emplace_back(registry);
   } catch (...) {  // out of memory: the registry is never destroyed
   }
@@ -140,7 +140,7 @@ void Registry::RetiredRegistries::reap() noexcept {
   std::unique_ptr<Registry> done;
   do {
     done.reset();
-    internal::MutexLock const lock(retired_registries->mutex);
+    support::MutexLock const lock(retired_registries->mutex);
     auto const found = std::find_if(retired_registries->waiting.begin(), retired_registries->waiting.end(),
                                     [](auto const& retired) { return !retired->has_open_spans(); });
     if (found == retired_registries->waiting.end()) return;

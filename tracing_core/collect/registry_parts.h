@@ -7,13 +7,13 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/collect/span_store.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 
 // The registries that have no owner but open spans.
 struct Registry::RetiredRegistries {
-  internal::Mutex mutex;
+  support::Mutex mutex;
   std::vector<std::unique_ptr<Registry>> waiting TRACING_GUARDED_BY(mutex);
 
   static void retire(Registry* registry) noexcept;

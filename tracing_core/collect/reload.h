@@ -10,7 +10,7 @@
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -107,7 +107,7 @@ Reloaded ReloadHandle<T>::modify(F&& make) {
   auto const slot = slot_.lock();
   if (slot == nullptr) return Reloaded::gone;
   {
-    internal::MutexLock const lock(slot->mutex);
+    support::MutexLock const lock(slot->mutex);
     T& replaced = *slot->current.load(std::memory_order_relaxed);
     slot->set(internal::make_reload_target(make(internal::without_wrapper(replaced))));
     internal::flush_replaced(replaced);

@@ -7,13 +7,13 @@
 #include "tracing_core/collect/extensions.h"
 #include "tracing_core/collect/span_slot.h"
 #include "tracing_core/dispatch/subscriber.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/stored_values.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 
 /// A lock on the parts of a span that several threads may read and change: see SpanRef::lock(). Movable.
-using SpanLock = std::unique_lock<internal::Mutex>;
+using SpanLock = std::unique_lock<support::Mutex>;
 
 /// A layer's view of an open span: parents that the layer's filter rejected are skipped. Valid only during the call
 /// that it was passed to. An empty reference only allows operator bool, comparison and copies.

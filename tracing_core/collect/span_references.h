@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

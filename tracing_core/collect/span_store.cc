@@ -42,25 +42,25 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/never_destroyed.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/never_destroyed.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::Mutex;
-using internal::MutexLock;
 using internal::SpanSlot;
 using internal::StackedSpan;
 using internal::TrackState;
+using support::Mutex;
+using support::MutexLock;
 
 // The data of all stores. All stores share one lock, so that a fork needs to hold only one. The lock is taken when a
 // thread first uses a store, a page is added or slots are passed on.
 struct Shared {
-  std::array<internal::UnseenMutex, 16> span_locks;  // a thread that holds one takes no other lock that subscribers use
-  internal::UnseenMutex mutex;
+  std::array<support::UnseenMutex, 16> span_locks;  // a thread that holds one takes no other lock that subscribers use
+  support::UnseenMutex mutex;
   std::vector<std::pair<std::uint64_t, SpanStore*>> stores TRACING_GUARDED_BY(mutex);  // all existing stores, by number
   std::uint64_t last_number TRACING_GUARDED_BY(mutex) = 0;
 
@@ -71,7 +71,7 @@ struct Shared {
     return found == stores.end() ? nullptr : found->second;
   }
 };
-constinit internal::NeverDestroyed<Shared> shared;
+constinit support::NeverDestroyed<Shared> shared;
 
 // The track states of one thread. The destructor of a pthread key retires them: it runs after the destructors of
 // thread_local objects, which may still emit.
@@ -110,10 +110,10 @@ void end_thread(void* tracks) noexcept {
   leave_all_spans(*ended);
   internal::cached_track = {};
   thread_tracks = nullptr;
-  internal::tsan_release(&*shared);  // ordered before ~SpanStore()
+  support::tsan_release(&*shared);  // ordered before ~SpanStore()
   for (auto const& [number, track] : *ended)
-    internal::tsan_release(track);  // ordered before the thread that takes the
-                                    // state over
+    support::tsan_release(track);  // ordered before the thread that takes the
+                                   // state over
   MutexLock const lock(shared->mutex);
   for (auto const& [number, track] : *ended) {
     if (SpanStore* const store = shared->find(number)) store->retire(*track);
@@ -139,7 +139,7 @@ void after_fork_in_child() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS {
 [[gnu::constructor]] void prepare_once() noexcept {
   [[maybe_unused]] static bool const prepared = [] {
     pthread_key_create(&thread_end, end_thread);
-    internal::set_fork_handler(internal::ForkStage::spans, {before_fork, after_fork, after_fork_in_child});
+    support::set_fork_handler(support::ForkStage::spans, {before_fork, after_fork, after_fork_in_child});
     return true;
   }();
 }
@@ -243,7 +243,7 @@ SpanStore::SpanStore(Subscriber& owner)
       }()) {}
 
 SpanStore::~SpanStore() {
-  internal::tsan_acquire(&*shared);
+  support::tsan_acquire(&*shared);
   {
     MutexLock const lock(shared->mutex);
     std::erase_if(shared->stores, [this](auto const& entry) { return entry.second == this; });
@@ -256,10 +256,10 @@ TrackState* SpanStore::find_this_thread() noexcept {
   TrackState* found = nullptr;
   {
     internal::InSubscriber const in_subscriber;  // the program's operator new may contain a statement
-    internal::UnseenByTsan const unseen;
+    support::UnseenByTsan const unseen;
     found = add_this_thread();
   }
-  internal::tsan_acquire(found);  // ordered after the thread that had the state before, see end_thread()
+  support::tsan_acquire(found);  // ordered after the thread that had the state before, see end_thread()
   return found;
 }
 
@@ -274,7 +274,7 @@ TrackState* SpanStore::add_this_thread() noexcept {
       internal::cached_track = {number_, track, &track->track};
       return track;
     }
-    internal::ThreadInfo const& thread = internal::this_thread_info();
+    support::ThreadInfo const& thread = support::this_thread_info();
     MutexLock const lock(shared->mutex);
     // Drops the tracks of destroyed stores: a long-lived thread may use many stores.
     std::erase_if(*thread_tracks, [](auto const& known)
@@ -319,7 +319,7 @@ TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
   // To ThreadSanitizer, a thread that takes a state over is ordered after the thread that had the state. So states are
   // taken over late.
   constexpr std::size_t kKeptUnderTsan = 256;
-  bool const fresh = retired_count_ <= (internal::is_under_tsan() ? kKeptUnderTsan : 0);
+  bool const fresh = retired_count_ <= (support::is_under_tsan() ? kKeptUnderTsan : 0);
   TrackState* const state = fresh ? new (std::nothrow) TrackState : retired_;
   if (state == nullptr) return nullptr;
   if (!fresh) {
@@ -341,7 +341,7 @@ void SpanStore::retire(TrackState& track) noexcept {
   track.next_retired = nullptr;
   if (retired_count_++ == 0) {
     retired_ = last_retired_ = &track;
-  } else if (internal::is_under_tsan()) {  // the state that was retired first is taken over first
+  } else if (support::is_under_tsan()) {  // the state that was retired first is taken over first
     last_retired_ = last_retired_->next_retired = &track;
   } else {
     track.next_retired = std::exchange(retired_, &track);
@@ -354,7 +354,7 @@ SpanSlot* SpanStore::refill(TrackState& track) noexcept {
     track.free = spare_.back();
     spare_.pop_back();
     lock.unlock();
-    internal::tsan_acquire(track.free.first);  // ordered after the threads that had the slots, see pass_on()
+    support::tsan_acquire(track.free.first);  // ordered after the threads that had the slots, see pass_on()
     return track.free.pop();
   }
   std::uint32_t const page_index = page_count_.load(std::memory_order_relaxed);
@@ -393,7 +393,7 @@ SpanSlot* SpanStore::open_scope(TrackState& track) noexcept {
 void SpanStore::pass_on(TrackState& track) noexcept {
   internal::FreeSlots half;
   while (half.count < kMaxFree / 2) half.push(*track.free.pop());
-  internal::tsan_release(half.first);
+  support::tsan_release(half.first);
   MutexLock const lock(shared->mutex);
   try {
     spare_.push_back(half);
@@ -414,7 +414,7 @@ void SpanStore::forget_other_threads() noexcept {
   }
 }
 
-internal::Mutex& SpanStore::lock_of(SpanSlot const& slot) noexcept {
+support::Mutex& SpanStore::lock_of(SpanSlot const& slot) noexcept {
   return shared
       ->span_locks[static_cast<std::uint32_t>(slot.id.load(std::memory_order_relaxed)) % shared->span_locks.size()];
 }

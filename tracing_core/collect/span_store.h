@@ -21,8 +21,8 @@
 
 #include "tracing_core/collect/own_track.h"
 #include "tracing_core/collect/span_slot.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -258,7 +258,7 @@ class SpanStore {
   /// Makes all spans that are now open close on the slow path, where the registry checks whether a span was the last.
   void close_open_spans_slowly() noexcept;
   /// Returns the lock for the values and texts of a shared span. Spans share a few locks.
-  static internal::Mutex& lock_of(internal::SpanSlot const& slot) noexcept;
+  static support::Mutex& lock_of(internal::SpanSlot const& slot) noexcept;
   Subscriber& owner() const noexcept { return owner_; }
   internal::TrackState* first_track() const noexcept { return tracks_.load(std::memory_order_acquire); }
 
@@ -285,7 +285,7 @@ class SpanStore {
 
   Subscriber& owner_;
   std::atomic<internal::TrackState*> tracks_{nullptr};
-  internal::ZeroedPages room_;
+  support::ZeroedPages room_;
   std::atomic<Page*>* pages_ = nullptr;  // kMaxPages pointers, allocated with the first page
   std::atomic<std::uint32_t> page_count_{0};
   // These are guarded by the lock of all stores.

@@ -9,7 +9,7 @@
 
 #include "tracing_core/collect/forwarding_layer.h"
 #include "tracing_core/filter/filter.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

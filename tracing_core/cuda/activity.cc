@@ -14,13 +14,13 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/past_span.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 constexpr std::array<std::string_view, 5> kNames{"kernel", "memcpy_htod", "memcpy_dtoh", "memcpy_dtod", "memset"};
 

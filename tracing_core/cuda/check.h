@@ -174,4 +174,4 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
   TRACING_INTERNAL_LAUNCH_(__COUNTER__, #kernel, kernel, grid, block, shared_bytes, stream __VA_OPT__(, ) __VA_ARGS__)
 #endif
 
-#include "tracing_core/internal/short_macros.inc"
+#include "tracing_core/support/short_macros.inc"

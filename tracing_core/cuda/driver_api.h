@@ -4,7 +4,7 @@
 
 #include <cudaTypedefs.h>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 #if CUDA_VERSION < 12000
 #error "tracing::cuda needs the headers of CUDA 12 or newer"

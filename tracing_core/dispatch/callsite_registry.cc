@@ -7,12 +7,12 @@
 #include "tracing_core/dispatch/callsite.h"
 #include "tracing_core/dispatch/subscriber.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/loaded_object.h"
-#include "tracing_core/internal/never_destroyed.h"
-#include "tracing_core/internal/second_copy.h"
-#include "tracing_core/internal/span_clock.h"
-#include "tracing_core/internal/thread_sanitizer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/loaded_object.h"
+#include "tracing_core/support/never_destroyed.h"
+#include "tracing_core/support/second_copy.h"
+#include "tracing_core/support/span_clock.h"
+#include "tracing_core/support/thread_sanitizer.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 class Callsite;

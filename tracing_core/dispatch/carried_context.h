@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -3,7 +3,7 @@
 
 #include "tracing_core/dispatch/callsite_registry.h"
 #include "tracing_core/dispatch/current_subscriber.h"
-#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/support/never_destroyed.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -24,7 +24,7 @@ class NoSubscriber final : public Subscriber {
   void drop_reference(SpanId, Origin const&) noexcept override {}
   OpenSpan open_scope(Metadata const&, LayerMask, Value const*) noexcept override { return {}; }
 };
-constinit internal::NeverDestroyed<NoSubscriber> no_subscriber;
+constinit support::NeverDestroyed<NoSubscriber> no_subscriber;
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/emit/emit.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace {
 
@@ -62,7 +62,7 @@ TEST(SetThreadName, AcceptsLongerNamesThanTheSystem) {
 // Returns the number that the next new thread will get; this call itself uses the number before it.
 std::string next_number() {
   std::uint64_t number = 0;
-  std::thread([&number] { number = tracing::internal::this_thread_info().number; }).join();
+  std::thread([&number] { number = tracing::support::this_thread_info().number; }).join();
   return std::to_string(number + 1);
 }
 

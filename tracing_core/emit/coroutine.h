@@ -3,7 +3,7 @@
 // Not part of tracing.h: <coroutine> takes longer to compile than all of tracing.h.
 #pragma once
 
-#include "tracing_core/internal/cxx20.h"  // before <coroutine>, which has its own error below C++20
+#include "tracing_core/support/cxx20.h"  // before <coroutine>, which has its own error below C++20
 
 #include <concepts>
 #include <coroutine>

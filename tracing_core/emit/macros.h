@@ -265,4 +265,4 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_ENABLED(...) \
   TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 
-#include "tracing_core/internal/short_macros.inc"
+#include "tracing_core/support/short_macros.inc"

@@ -7,9 +7,9 @@
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/variables.h"
 #include "tracing_core/format/style.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 // ---- parsers, named in variables.inc ----
@@ -77,7 +77,7 @@ void read_by_cpu_backend(EnvOptions&, VariableInput const&) {}
 
 void parse_no_color(EnvOptions& options, VariableInput const&) { options.no_color = true; }
 void parse_force_color(EnvOptions& options, VariableInput const& input) {
-  options.force_color = forces_color(input.value);
+  options.force_color = formatting::forces_color(input.value);
 }
 
 constexpr std::array kVariables{
@@ -100,4 +100,4 @@ constexpr std::array kProfileSettings{
 
 VariableTable common_variables() noexcept { return {kVariables, kProfileSettings}; }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/process_stat.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/process_stat.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -90,7 +90,7 @@ void RunLog::append(Run const& run, std::string const& recording, Instant time, 
     std::string const line = run.id + " " + std::to_string(time.ns) + " " + what + " " + recording + "\n";
     int const file = open_to_append(path.c_str(), FileName::formed);
     if (file < 0) return;
-    (void)write_once(file, line);
+    (void)internal::write_once(file, line);
     struct stat written {
     }, named{};
     // Only the process that gets the lock renames the log, unless another process has renamed it meanwhile.
@@ -147,4 +147,4 @@ void empty_if_older(std::string const& path, Instant time) noexcept {
   close(descriptor);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

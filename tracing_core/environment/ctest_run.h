@@ -6,7 +6,7 @@
 
 #include "tracing_core/model/instant.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 struct Run {
   std::string id;  ///< `<process>-<start>` of the ctest or, without one, of this process
@@ -50,4 +50,4 @@ class RunLog {
 /// process removes what another has just written.
 void empty_if_older(std::string const& path, Instant time) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

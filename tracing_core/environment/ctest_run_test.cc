@@ -9,7 +9,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::environment { namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
@@ -71,10 +71,10 @@ TEST(RunLog, IsBounded) {
 }
 
 TEST(Run, StaysTheSameInAProcess) {
-  internal::Run const run = run_of_this_process();
+  environment::Run const run = run_of_this_process();
   EXPECT_EQ(run.id, run_of_this_process().id);
   EXPECT_NE(run.id.find('-'), run.id.npos);
   EXPECT_EQ(run.is_ctest, run_of_this_process().is_ctest);
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::environment

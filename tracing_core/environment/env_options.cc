@@ -1,6 +1,6 @@
 #include "tracing_core/environment/env_options.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 std::shared_ptr<Timer const> timer_of(TimeStyle style) {
   switch (style) {
@@ -20,4 +20,4 @@ bool use_color(EnvOptions const& options, bool is_terminal, ColorChoice fallback
                                       .is_terminal = otherwise});
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -50,7 +50,7 @@ struct EnvOptions {
   bool force_color = false;    ///< CLICOLOR_FORCE, unless 0
 };
 
-namespace internal {
+namespace environment {
 
 /// Returns the timer from which text, or a report, gets its time; null for TimeStyle::none.
 std::shared_ptr<Timer const> timer_of(TimeStyle style);
@@ -59,5 +59,5 @@ std::shared_ptr<Timer const> timer_of(TimeStyle style);
 /// the output is a terminal. A ColorChoice counts as set unless it is `automatic`.
 bool use_color(EnvOptions const& options, bool is_terminal, ColorChoice fallback = ColorChoice::automatic);
 
-}  // namespace internal
+}  // namespace environment
 }}  // namespace tracing::v1

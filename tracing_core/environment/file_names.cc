@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/file_name.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/file_name.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 // Calls `create` with `path`, and then with other names as long as `create` returns false with EEXIST in errno. Returns
@@ -94,7 +94,7 @@ CompleteFile::~CompleteFile() {
 }
 
 void CompleteFile::write(std::string_view text) noexcept {
-  if (error_ == 0) error_ = write_once(descriptor_, text);
+  if (error_ == 0) error_ = internal::write_once(descriptor_, text);
 }
 
 std::string CompleteFile::finish(std::error_code& error) {
@@ -136,7 +136,7 @@ void report_missing_lines(int error_fd, std::string_view variable, std::string_v
   line.push_back('=');
   line.append(path);
   line.push_back('\n');
-  (void)write_once(error_fd, line.view());
+  (void)internal::write_once(error_fd, line.view());
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

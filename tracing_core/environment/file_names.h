@@ -6,9 +6,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Returns `path` with the number of this process for %p, and file_name_of(test) for %t.
 std::string filled_in(std::string_view path, std::string_view test);
@@ -65,4 +65,4 @@ std::string cannot_open(std::string const& variable, std::string const& path, st
 /// descriptor is negative.
 void report_missing_lines(int error_fd, std::string_view variable, std::string_view path, std::uint64_t count) noexcept;
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

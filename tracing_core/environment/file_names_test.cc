@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tracing::internal { namespace {
+namespace tracing::environment { namespace {
 
 TEST(FileNames, HaveTheProcessAndTheTest) {
   EXPECT_EQ(filled_in("/tmp/%t.%p.log", "Suite.Name"), "/tmp/Suite.Name." + std::to_string(getpid()) + ".log");
@@ -16,4 +16,4 @@ TEST(FileNames, DifferBetweenTests) {
   EXPECT_NE(filled_in("%t.log", "Suite/0.Name"), filled_in("%t.log", "Suite_0.Name"));
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::environment

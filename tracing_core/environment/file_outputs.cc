@@ -14,10 +14,10 @@
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame/flame_lines.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 // The files of one variable, one after the other. Thread-safe.
 class FileOutputs::Series {
@@ -71,7 +71,7 @@ class FileOutputs::ChromeSeries final : public Series {
       auto const [own, descriptor] = create_unique_file(path, name_kind(path_), O_WRONLY | O_APPEND, error);
       if (error) {
         report(cannot_open(variable_, own, error));
-      } else if (!start_new_in(guard_, descriptor, own)) {
+      } else if (!internal::start_new_in(guard_, descriptor, own)) {
         if (own != path)
           report("testlog: " + variable_ + ": " + path + " already exists; writing " + own + " instead\n");
         state_ = State::open;
@@ -139,8 +139,8 @@ class FileOutputs::FlameSeries final : public Series {
   FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options, bool test_is_root,
               std::optional<Instant> run_began)
       : output_(output),
-        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output, kEndOfBrokenStack, test_is_root,
-                                         run_began)) {
+        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output, internal::kEndOfBrokenStack,
+                                         test_is_root, run_began)) {
     std::tie(layer_, guard_) = flame_layer(to_sink(file_), options);
   }
 
@@ -263,4 +263,4 @@ void FileOutputs::wait_for_writers() const noexcept {
   for (int i = 0; i < 100 && (is_behind(of_tests_) || is_behind(outside_)); ++i) nanosleep(&kMillisecond, nullptr);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

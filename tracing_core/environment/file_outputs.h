@@ -12,7 +12,7 @@
 #include "tracing_core/environment/output.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Each variable makes one file or, if its path names a folder or contains %t, a file for each test that records
 /// something and one for the records that belong to no test, such as late ones. A forked child writes nothing. Must
@@ -60,4 +60,4 @@ class FileOutputs {
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

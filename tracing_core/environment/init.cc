@@ -24,7 +24,7 @@
 #include "tracing_core/record/ring/record_layer.h"
 
 namespace tracing { inline namespace v1 {
-namespace internal {
+namespace environment {
 
 // Everything that init_from_env() makes. Never destroyed, since records may come until the process ends.
 class EnvSession {
@@ -36,14 +36,14 @@ class EnvSession {
     report_misspelt_variables({common_variables()}, environ, reports);
     report_ignored_variables({common_variables()}, environ, reports);
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
-    output_.open(options_.output, is_json(options_.format), true);
+    output_.open(options_.output, formatting::is_json(options_.format), true);
     if (!reports.empty()) output_.write_note("report", reports);
-    std::unique_ptr<Region> region = open_recording(options_, output_).region;
+    std::unique_ptr<internal::Region> region = open_recording(options_, output_).region;
     if (ProfileOutputs::are_wanted(options_)) {
       profiles_ = std::make_unique<ProfileOutputs>(options_, output_);
-      if (region == nullptr) region = Region::make_anonymous(options_.record_limit);
+      if (region == nullptr) region = internal::Region::make_anonymous(options_.record_limit);
     }
-    if (region != nullptr) recording_ = std::make_shared<RecordStore>(std::move(region));
+    if (region != nullptr) recording_ = std::make_shared<internal::RecordStore>(std::move(region));
     if (!options_.chrome.empty() || !options_.flame.empty()) files_ = std::make_unique<FileOutputs>(options_, output_);
     PerfOutputs::Use use{.files = true, .tests = false};
     if (options_.threads != ThreadLabels::off) {
@@ -57,7 +57,7 @@ class EnvSession {
   std::shared_ptr<Registry> make_registry(RegistryBuilder builder) {
     auto filter = std::make_unique<EnvFilter>(filter_of(options_.filter));
     filter_ = filter.get();
-    if (recording_ != nullptr) builder.with(std::make_unique<RecordLayer>(recording_));
+    if (recording_ != nullptr) builder.with(std::make_unique<internal::RecordLayer>(recording_));
     builder.with(make_print_layer(), std::move(filter));
     if (files_ != nullptr) {
       for (auto& layer : files_->take_layers()) builder.with(std::move(layer));
@@ -85,10 +85,10 @@ class EnvSession {
 
  private:
   void write_profiles() {
-    auto const recording = tracing::internal::read_region(recording_->region());
+    auto const recording = tracing::recording::read_region(recording_->region());
     if (recording == nullptr) return;
     auto const source = [&recording] {
-      TraceSource made(*recording);
+      recording::TraceSource made(*recording);
       made.process = program_invocation_short_name;
       return made;
     };
@@ -104,8 +104,8 @@ class EnvSession {
     format.timer = timer_of(options_.time);
     auto sink = make_sink([this](Level, std::string_view line) { output_.write(line); });
     return print_layer({.format = format,
-                        .event_format = std::make_shared<ThreadLabelFormat>(make_event_format(format),
-                                                                            is_json(format.kind), options_.threads),
+                        .event_format = std::make_shared<ThreadLabelFormat>(
+                            make_event_format(format), formatting::is_json(format.kind), options_.threads),
                         .span_events = options_.span_events,
                         .threshold = std::chrono::microseconds(options_.perf.threshold_us),
                         .writer = to_sink(std::move(sink))});
@@ -113,15 +113,15 @@ class EnvSession {
 
   EnvOptions options_;
   Output output_;
-  std::shared_ptr<RecordStore> recording_;    // null without TRACE_RECORD and profiles
-  std::unique_ptr<ProfileOutputs> profiles_;  // null if no variable asks for them
-  std::unique_ptr<FileOutputs> files_;        // null if no variable asks for them
+  std::shared_ptr<internal::RecordStore> recording_;  // null without TRACE_RECORD and profiles
+  std::unique_ptr<ProfileOutputs> profiles_;          // null if no variable asks for them
+  std::unique_ptr<FileOutputs> files_;                // null if no variable asks for them
   std::unique_ptr<PerfOutputs> perf_;
   EnvFilter const* filter_ = nullptr;  // lives in the registry, which is never destroyed
   std::atomic<bool> finished_{false};
 };
 
-}  // namespace internal
+}  // namespace environment
 
 EnvGuard& EnvGuard::operator=(EnvGuard&& other) noexcept {
   if (this == &other) return *this;
@@ -143,14 +143,14 @@ void EnvGuard::finish() noexcept {
 }
 
 EnvGuard init_from_env(EnvOptions defaults, RegistryBuilder builder) {
-  static internal::EnvSession* session = nullptr;
+  static environment::EnvSession* session = nullptr;
   if (current_subscriber() != nullptr) {
     internal::write_once(STDERR_FILENO,
                          "testlog: init_from_env(): there is a subscriber already, such as that of a test program; "
                          "nothing was changed\n");
     return {};
   }
-  session = new internal::EnvSession(std::move(defaults));
+  session = new environment::EnvSession(std::move(defaults));
   set_global_default(session->make_registry(std::move(builder)));
   std::atexit([] { (void)EnvGuard(session); });
   return EnvGuard(session);

@@ -8,9 +8,9 @@
 
 namespace tracing { inline namespace v1 {
 
-namespace internal {
+namespace environment {
 class EnvSession;
-}  // namespace internal
+}  // namespace environment
 
 /// Completes the files and prints the sums of perf spans when the guard is destroyed, or at exit() if it is never
 /// destroyed. Movable.
@@ -28,10 +28,10 @@ class [[nodiscard]] EnvGuard {
 
  private:
   friend EnvGuard init_from_env(EnvOptions defaults, RegistryBuilder builder);
-  explicit EnvGuard(internal::EnvSession* session) noexcept : session_(session) {}
+  explicit EnvGuard(environment::EnvSession* session) noexcept : session_(session) {}
   void finish() noexcept;
 
-  internal::EnvSession* session_ = nullptr;
+  environment::EnvSession* session_ = nullptr;
 };
 
 /// Reads the variables of docs/environment.md that are not about tests, builds a registry that prints and writes what

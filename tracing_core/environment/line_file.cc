@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "tracing_core/environment/ctest_run.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 // Checks for a forked child before it takes a lock, which another thread of the parent may have held.
 bool LineFile::open() noexcept {
@@ -64,4 +64,4 @@ bool LineFile::is_open() noexcept {
   return file_ != nullptr;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -9,10 +9,10 @@
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/output.h"
 #include "tracing_core/export/fd_sink.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/support/mutex.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Appends to the file at a path that may contain %p and %t. The first line opens the file; with %t, each test has its
 /// own file. Reports to `output` once if a file cannot be opened. A forked child writes nothing. Before each write, a
@@ -58,4 +58,4 @@ class LineFile final : public LineSink {
   std::string test_ TRACING_GUARDED_BY(mutex_);
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -8,12 +8,12 @@
 
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/thread_labels.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/short_text.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 int duplicate(int descriptor) noexcept { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
@@ -33,7 +33,7 @@ void Output::open(std::string const& destination, bool is_json, bool is_json_str
   has_json_records_ = is_json;
   if (destination == "stderr" || destination == "stdout") {
     int const descriptor = duplicate(destination == "stdout" ? STDOUT_FILENO : STDERR_FILENO);
-    blocks_signals_ = may_raise_signal(descriptor);
+    blocks_signals_ = internal::may_raise_signal(descriptor);
     use(descriptor);
     is_json_file_ = is_json && is_json_stream && !is_terminal();
     return;
@@ -45,7 +45,7 @@ void Output::open(std::string const& destination, bool is_json, bool is_json_str
   changes_with_tests_ = destination.find("%t") != destination.npos;
   open_path({});
   // A descriptor that becomes another file later may then raise a signal.
-  blocks_signals_ = changes_with_tests_ || may_raise_signal(this->descriptor());
+  blocks_signals_ = changes_with_tests_ || internal::may_raise_signal(this->descriptor());
 }
 
 // Takes ownership of the descriptor.
@@ -78,7 +78,7 @@ void Output::set_test(std::string_view test) {
   if (changes_with_tests_) open_path(test);
 }
 
-int Output::write_lines(std::string_view lines, Turns turns) noexcept {
+int Output::write_lines(std::string_view lines, internal::Turns turns) noexcept {
   int const error_before = errno;
   int const descriptor = this->descriptor();
   int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines, turns);
@@ -87,7 +87,7 @@ int Output::write_lines(std::string_view lines, Turns turns) noexcept {
 }
 
 void Output::write(std::string_view lines) noexcept {
-  if (int const error = write_lines(lines, Turns::take)) [[unlikely]]
+  if (int const error = write_lines(lines, internal::Turns::take)) [[unlikely]]
     report_once(error);
 }
 
@@ -122,8 +122,8 @@ void Output::report_once(int error) noexcept {
   if (path_.empty() || error == lines_.kNotOurs || reported_.exchange(true)) return;
   int const error_before = errno;
   try {
-    write_once(error_fd(), "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
-                               std::generic_category().message(error) + "; lines may be missing\n");
+    internal::write_once(error_fd(), "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
+                                         std::generic_category().message(error) + "; lines may be missing\n");
   } catch (...) {  // out of memory
   }
   errno = error_before;
@@ -143,4 +143,4 @@ bool Output::is_in_forked_child() const noexcept { return fork_count_ != fork_co
 
 bool Output::is_terminal() const noexcept { return isatty(descriptor()) == 1; }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

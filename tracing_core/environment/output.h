@@ -9,7 +9,7 @@
 #include "tracing_core/export/line_framer.h"
 #include "tracing_core/model/ids.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Returns a report without its indentation, dashes and line end: `---- a headline ----` becomes `a headline`.
 std::string_view without_frame(std::string_view text) noexcept;
@@ -50,7 +50,7 @@ class Output {
   /// Reports the first failure on the standard error.
   void write(std::string_view lines) noexcept;
   /// As write(), for the handler of a fatal signal: waits for no other thread, and reports nothing. Async-signal-safe.
-  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, Turns::skip); }
+  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, internal::Turns::skip); }
   /// Reports on the standard error how many lines are missing in the files, if any are. Called when the program ends.
   void report_missing() noexcept;
 
@@ -68,14 +68,14 @@ class Output {
  private:
   void open_path(std::string_view test);
   void use(int descriptor) noexcept;
-  int write_lines(std::string_view lines, Turns turns) noexcept;
+  int write_lines(std::string_view lines, internal::Turns turns) noexcept;
   void report_once(int error) noexcept;
 
   std::string_view const outside_tests_;
   std::string path_;  // a file's path with %p and %t; empty for standard streams
   std::atomic<int> descriptor_{-1};
   bool blocks_signals_ = true;
-  LineFramer lines_;
+  internal::LineFramer lines_;
   bool changes_with_tests_ = false;
   std::atomic<bool> is_json_file_{false};
   bool has_json_records_ = false;
@@ -85,4 +85,4 @@ class Output {
   std::atomic<bool> reported_{false};
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

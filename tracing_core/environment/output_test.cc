@@ -11,7 +11,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::environment { namespace {
 
 using tracing_test::TemporaryFolder;
 
@@ -103,4 +103,4 @@ TEST(OutputFile, IsNotWrittenToAFileThatReusesItsDescriptor) {
   EXPECT_EQ(folder.read("err"), "testlog: 1 line is missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::environment

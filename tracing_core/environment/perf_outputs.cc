@@ -13,7 +13,7 @@
 #include "tracing_core/filter/parse_error.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 bool any_perf_span_ran() {
@@ -190,4 +190,4 @@ void PerfOutputs::write_prometheus(PerfSummary const& summary, std::string_view 
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

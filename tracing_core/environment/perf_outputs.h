@@ -13,7 +13,7 @@
 #include "tracing_core/perf/perf_layer.h"
 #include "tracing_core/perf/perf_statistics.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Sums up perf spans for the run and for each test, prints tables and writes files. Has a layer for what TRACE_PERF
 /// selects and another layer for tests that turn perf spans on; the two are never on at once. Never destroyed. A forked
@@ -24,7 +24,7 @@ class PerfOutputs {
     bool files;  ///< write files; false in the child of a death test
     bool tests;  ///< this is a test program
     /// Adds members to the JSON object of each span and event that tell what it belongs to; may be empty.
-    AppendPerfMembers append_members{};
+    internal::AppendPerfMembers append_members{};
   };
   /// Errors are written to `output`.
   PerfOutputs(PerfSettings const& settings, Output& output, Use use);
@@ -62,11 +62,11 @@ class PerfOutputs {
   Output& output_;
   bool const files_;
   bool const tests_;
-  AppendPerfMembers const append_members_;
+  internal::AppendPerfMembers const append_members_;
   bool finished_ = false;
   bool prometheus_failed_ = false;  // the failure was reported
   std::shared_ptr<LineFile> json_;  // null without TRACE_PERF_JSON
-  std::shared_ptr<PerfTable> const sums_ = std::make_shared<PerfTable>();
+  std::shared_ptr<internal::PerfTable> const sums_ = std::make_shared<internal::PerfTable>();
   std::vector<PerfLayer> layers_;
   std::atomic<bool> all_are_on_{false};  // the running test turned perf spans on
   PerfSummary at_begin_;                 // the run's sums when the running test began
@@ -74,4 +74,4 @@ class PerfOutputs {
   PerfSummary printed_;                  // the sums that print_test() printed last
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

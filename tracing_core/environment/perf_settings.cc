@@ -4,7 +4,7 @@
 
 #include "tracing_core/filter/directive_scan.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 EnvFilter filter_of(std::string_view directives) {
   std::vector<ParseError> ignored;
@@ -24,7 +24,7 @@ bool check_directives(std::string_view directives, std::string_view variable, st
 void set_perf(PerfSettings& settings, std::string_view value, std::string& reports) {
   bool off = false, on = false, summary = false;
   std::string directives;
-  for (auto const& slice : split_directives(value)) {
+  for (auto const& slice : internal::split_directives(value)) {
     std::string_view const item = value.substr(slice.begin, slice.size);
     off = off || item == "off";
     on = on || item == "on";
@@ -42,4 +42,4 @@ void set_perf(PerfSettings& settings, std::string_view value, std::string& repor
   settings.directives = directives.empty() ? "debug" : directives;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -21,7 +21,7 @@ struct PerfSettings {
   bool any() const noexcept { return report || summary; }
 };
 
-namespace internal {
+namespace environment {
 
 /// Sets what a value of TRACE_PERF says. Appends a line about each wrong directive to `reports`; if all directives are
 /// wrong, the value counts as if it had none.
@@ -33,5 +33,5 @@ EnvFilter filter_of(std::string_view directives);
 /// Appends a line about each wrong directive of `variable` to `reports`. Returns false if no directive is valid.
 bool check_directives(std::string_view directives, std::string_view variable, std::string& reports);
 
-}  // namespace internal
+}  // namespace environment
 }}  // namespace tracing::v1

@@ -14,7 +14,7 @@
 #include "tracing_core/export/xplane/profile_folder.h"
 #include "tracing_core/export/xplane/xplane.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 ProfileOutputs::ProfileOutputs(EnvOptions const& options, Output& output) : output_(output) {
   if (!options.perfetto.empty()) add("TRACE_PERFETTO", options.perfetto, false);
@@ -31,7 +31,7 @@ void ProfileOutputs::add(char const* variable, std::string path, bool is_xplane)
     return;
   }
   if (is_in_folder && is_xplane && folder.find("/plugins/profile/") == folder.npos) {
-    path = profile_path(path, profile_run_of(Instant::now()), "%t", ".xplane.pb");
+    path = recording::profile_path(path, recording::profile_run_of(Instant::now()), "%t", ".xplane.pb");
   } else if (is_in_folder) {
     path.append(path.ends_with('/') ? "%t" : "/%t").append(is_xplane ? ".xplane.pb" : ".pftrace");
   }
@@ -44,15 +44,16 @@ bool ProfileOutputs::has(bool of_tests) const noexcept {
                      [of_tests](File const& file) { return file.is_of_tests == of_tests; });
 }
 
-void ProfileOutputs::write(bool of_tests, std::function<TraceSource()> const& source, std::string const& test,
-                           Instant start) const {
+void ProfileOutputs::write(bool of_tests, std::function<recording::TraceSource()> const& source,
+                           std::string const& test, Instant start) const {
   if (output_.is_in_forked_child()) return;
   for (File const& file : files_) {
     if (file.is_of_tests == of_tests) write(file, source(), test, start);
   }
 }
 
-void ProfileOutputs::write(File const& file, TraceSource source, std::string const& test, Instant start) const {
+void ProfileOutputs::write(File const& file, recording::TraceSource source, std::string const& test,
+                           Instant start) const {
   std::string const path = filled_in(file.path, test);
   std::error_code error;
   if (file.is_xplane && file.is_of_tests)
@@ -61,9 +62,9 @@ void ProfileOutputs::write(File const& file, TraceSource source, std::string con
   auto const out = [&made](std::string_view bytes) { made.write(bytes); };
   std::string const host = source.process;
   if (file.is_xplane) {
-    write_xplane(std::move(source), {.hostname = host, .start = start}, out);
+    recording::write_xplane(std::move(source), {.hostname = host, .start = start}, out);
   } else {
-    write_perfetto(std::move(source), out);
+    recording::write_perfetto(std::move(source), out);
   }
   std::string const own = made.finish(error);
   if (error) {
@@ -75,4 +76,4 @@ void ProfileOutputs::write(File const& file, TraceSource source, std::string con
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

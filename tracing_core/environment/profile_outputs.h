@@ -10,7 +10,7 @@
 #include "tracing_core/export/timeline/trace_source.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Makes files of the process's recording when the process or a test ends. Each file is complete or does not exist. A
 /// variable makes one file or, if its path names a folder or contains %t, a file for each test. Failures are reported
@@ -26,7 +26,8 @@ class ProfileOutputs {
   bool has(bool of_tests) const noexcept;
   /// Makes the files for which has(of_tests) asks, each from a source of its own. `test` replaces %t, and times count
   /// from `start`. A forked child writes nothing.
-  void write(bool of_tests, std::function<TraceSource()> const& source, std::string const& test, Instant start) const;
+  void write(bool of_tests, std::function<recording::TraceSource()> const& source, std::string const& test,
+             Instant start) const;
 
  private:
   struct File {
@@ -36,10 +37,10 @@ class ProfileOutputs {
     bool is_xplane;
   };
   void add(char const* variable, std::string path, bool is_xplane);
-  void write(File const& file, TraceSource source, std::string const& test, Instant start) const;
+  void write(File const& file, recording::TraceSource source, std::string const& test, Instant start) const;
 
   Output& output_;
   std::vector<File> files_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

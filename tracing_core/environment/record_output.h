@@ -10,10 +10,10 @@
 #include "tracing_core/environment/output.h"
 #include "tracing_core/record/ring/region.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 struct NewRecording {
-  std::unique_ptr<Region> region;  ///< null without a recording
+  std::unique_ptr<internal::Region> region;  ///< null without a recording
   std::string path{};
 };
 
@@ -25,4 +25,4 @@ NewRecording open_recording(EnvOptions const& options, Output& output, std::stri
 NewRecording open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
                                     std::string& error);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

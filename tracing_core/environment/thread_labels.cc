@@ -1,14 +1,14 @@
 #include "tracing_core/environment/thread_labels.h"
 
 #include "tracing_core/export/timeline/trace_source.h"
-#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/thread_info.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 void append_thread_name(TextBuffer& out, Track const& track) noexcept {
   if (!track.name.empty()) return append_sanitized_in_line(out, track.name);
-  append_name_of_thread(out, track);
+  recording::append_name_of_thread(out, track);
 }
 
 void append_thread_label(TextBuffer& out, Track const& track) noexcept {
@@ -62,4 +62,4 @@ bool ThreadLabelFormat::names(Track const& track) const noexcept {
   return labels_ == ThreadLabels::on || (labels_ == ThreadLabels::automatic && track.number != own_number_);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

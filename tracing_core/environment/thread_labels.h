@@ -9,7 +9,7 @@
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/format/event_format.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// Appends `worker-1`, or `thread 3` if the thread has no name. Async-signal-safe if `out` need not grow.
 void append_thread_name(TextBuffer& out, Track const& track) noexcept;
@@ -54,4 +54,4 @@ class ThreadLabelFormat final : public EventFormat {
   std::uint64_t const own_number_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -7,7 +7,7 @@
 
 #include "tracing_core/filter/explain.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 std::vector<Metadata const*> reached_callsites() {
@@ -37,4 +37,4 @@ void print_filter_help(Output& output) {
   output.write_note("filter_help", filter_help("TRACE_FILTER", reached_callsites()));
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

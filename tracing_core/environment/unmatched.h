@@ -6,7 +6,7 @@
 #include "tracing_core/environment/output.h"
 #include "tracing_core/filter/env_filter.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// The directives that report_unmatched() reports: all that matched nothing, or only the ones among them that nearly
 /// match something, since the others may be meant for code that did not run.
@@ -19,4 +19,4 @@ void report_unmatched(Output& output, Unmatched which, std::string const& origin
 /// Prints the grammar of filters and the targets that were reached.
 void print_filter_help(Output& output);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -7,9 +7,9 @@
 #include <charconv>
 
 #include "tracing_core/filter/nearest.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 bool is_control_character(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -50,7 +50,7 @@ void VariableInput::reject(std::string_view piece, std::string_view what, std::s
   std::string expected = variable.values;
   std::erase(expected, '`');
   reports.append(variable.values[0] == '`' ? "; expected one of " : "; expected ").append(expected);
-  std::string_view const meant = nearest(piece, words);
+  std::string_view const meant = internal::nearest(piece, words);
   if (!meant.empty()) {
     reports.append(" (did you mean ").append(meant).append("?)");
   } else if (!hint.empty()) {
@@ -92,7 +92,7 @@ void read_variables(std::initializer_list<VariableTable> tables, char const* (*g
   if (is_set(get("CI"))) options.profile = "ci";
   set(*find(tables, kProfile), get(kProfile.data()));
   char const* const forced = get("CLICOLOR_FORCE");
-  bool const is_forced = forced != nullptr && forces_color(forced);
+  bool const is_forced = forced != nullptr && formatting::forces_color(forced);
   for (VariableTable const& table : tables) {
     for (ProfileSetting const& setting : table.profile_settings) {
       bool const is_overruled = is_forced && setting.variable == std::string_view("TRACE_COLOR");
@@ -125,7 +125,7 @@ void report_misspelt_variables(std::initializer_list<VariableTable> tables, char
     if (!entry.starts_with(kPrefix) || end >= entry.size() - 1) continue;  // an empty variable counts as unset
     std::string_view const name = entry.substr(kPrefix.size(), end - kPrefix.size());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string_view const meant = nearest(name, known);
+    std::string_view const meant = internal::nearest(name, known);
     if (meant.empty()) continue;
     reports.append("testlog: ").append(kPrefix).append(printable(name)).append(": unknown variable; did you mean ");
     reports.append(kPrefix).append(meant).append("?\n");
@@ -149,4 +149,4 @@ void report_ignored_variables(std::initializer_list<VariableTable> tables, char 
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -13,7 +13,7 @@
 
 #include "tracing_core/environment/env_options.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace environment {
 
 /// The value that is being read, and the text to which a report about it is appended.
 struct VariableInput;
@@ -120,4 +120,4 @@ void parse_choice(EnvOptions& options, VariableInput const& input) {
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::environment

@@ -14,8 +14,8 @@
 #include "tracing_core/filter/directive_scan.h"
 #include "tracing_core/filter/nearest.h"
 #include "tracing_core/filter/pattern/pattern_budget.h"
-#include "tracing_core/internal/never_destroyed.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/never_destroyed.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -30,8 +30,8 @@ bool begins_target(std::string_view text) {
            (c >= 'A' && c <= 'Z');
   }
   // RE2 knows Unicode. The pattern is compiled only if a target begins with such a character.
-  static internal::NeverDestroyed<RE2> letter_or_number(R"([\pL\pN])", RE2::Quiet);
-  re2::StringPiece const first(text.data(), internal::decode_utf8(text).size);
+  static support::NeverDestroyed<RE2> letter_or_number(R"([\pL\pN])", RE2::Quiet);
+  re2::StringPiece const first(text.data(), support::decode_utf8(text).size);
   return RE2::FullMatch(first, *letter_or_number);
 }
 
@@ -60,7 +60,7 @@ class DirectiveParser {
     if (text_.front() == '=')
       return invalid(0, 0, "a target is missing before \"=\"; the level of all other targets is written without \"=\"");
     if (!begins_target(text_)) {
-      return invalid(0, internal::decode_utf8(text_).size, "expected a target, a level or \"[\"");
+      return invalid(0, support::decode_utf8(text_).size, "expected a target, a level or \"[\"");
     }
     std::size_t end = 0;  // uses a plain loop, since words are short
     while (end < text_.size() && text_[end] != '=' && text_[end] != '[' && text_[end] != ',') ++end;

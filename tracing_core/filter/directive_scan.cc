@@ -6,8 +6,8 @@
 
 #include <array>
 
-#include "tracing_core/internal/characters.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/characters.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

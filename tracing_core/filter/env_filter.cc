@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_level.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -41,7 +41,7 @@ void read_values(Directive& directive, ValueSyntax syntax) {
 // A span's state is either its final level, as an odd number, or the address of a match that waits for values. Spans
 // that match no directive have no state.
 struct WaitingSpan {
-  internal::Mutex mutex;      // serializes the calls of record()
+  support::Mutex mutex;       // serializes the calls of record()
   internal::SpanMatch match;  // the level may be read at any time
 };
 
@@ -169,7 +169,7 @@ void EnvFilter::on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept
 void EnvFilter::on_record(FieldValues const& values, std::uintptr_t& state) noexcept {
   WaitingSpan* const span = waiting(state);
   if (span == nullptr) return;
-  internal::MutexLock const lock(span->mutex);
+  support::MutexLock const lock(span->mutex);
   span->match.record(values);
 }
 

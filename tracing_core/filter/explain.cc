@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include "tracing_core/filter/nearest.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::quoted;
+using support::quoted;
 using Reached = std::span<Metadata const* const>;
 using Names = std::set<std::string_view>;
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::char_start;
+using support::char_start;
 
 constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the error
 constexpr std::size_t kShownAfter = 40;
@@ -18,7 +18,7 @@ constexpr std::string_view kCut = "...";
 std::size_t append_shown(std::string& out, std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
-    auto const c = internal::decode_utf8(text);
+    auto const c = support::decode_utf8(text);
     if (!c.valid || c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0)) {
       out += '?';
     } else {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

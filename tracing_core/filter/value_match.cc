@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "tracing_core/filter/pattern/regex_pattern.h"
-#include "tracing_core/internal/characters.h"
+#include "tracing_core/support/characters.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::is_digit;
+using support::is_digit;
 
 // Parses an optional sign followed by digits. Unsigned numbers may only have a plus sign.
 template <class Integer>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 {
 

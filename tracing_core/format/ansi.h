@@ -6,7 +6,7 @@
 #include "tracing_core/model/level.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 inline constexpr std::string_view kBold = "\x1b[1m";
 inline constexpr std::string_view kDim = "\x1b[2m";
@@ -38,4 +38,4 @@ constexpr std::string_view aligned_level(Level level) noexcept {
   return kNames[static_cast<std::size_t>(level)];
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

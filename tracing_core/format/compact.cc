@@ -1,6 +1,6 @@
 #include "tracing_core/format/format_parts.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 namespace {
 
 template <bool kAnsi>
@@ -76,4 +76,4 @@ std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options) {
   return make_text_format<Compact>(options);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "tracing_core/internal/digits.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -40,11 +40,11 @@ char* write_year(char* at, std::int64_t year) noexcept {
   if (year > 9999) *at++ = '+';
   if (year < 0) *at++ = '-';
   auto const magnitude = static_cast<std::uint64_t>(std::abs(year));
-  return magnitude < 10'000 ? internal::write_digits(at, magnitude, 4) : internal::write_uint(at, magnitude);
+  return magnitude < 10'000 ? support::write_digits(at, magnitude, 4) : support::write_uint(at, magnitude);
 }
 
 char* write_two(char* at, std::uint32_t value, char separator) noexcept {
-  at = internal::write_two_digits(at, value);
+  at = support::write_two_digits(at, value);
   *at = separator;
   return at + 1;
 }
@@ -64,7 +64,7 @@ class UtcTimeText {
       update(seconds);
     if (char* const begin = out.reserve(kMaxPrefixSize + kMicrosecondDigits + zone.size())) {
       std::memcpy(begin, prefix_, kMaxPrefixSize);  // a fixed size, so the compiler makes two moves
-      char* const end = internal::write_six_digits(begin + prefix_size_, nanoseconds / 1000);
+      char* const end = support::write_six_digits(begin + prefix_size_, nanoseconds / 1000);
       std::memcpy(end, zone.data(), zone.size());
       out.commit(prefix_size_ + kMicrosecondDigits + zone.size());
     }
@@ -107,7 +107,7 @@ class LocalTimeText {
     offset_minutes_ = utc_offset_minutes(seconds);
     auto const minutes = static_cast<std::uint32_t>(std::abs(offset_minutes_));
     offset_[0] = offset_minutes_ < 0 ? '-' : '+';
-    internal::write_two_digits(write_two(offset_ + 1, minutes / 60, ':'), minutes % 60);
+    support::write_two_digits(write_two(offset_ + 1, minutes / 60, ':'), minutes % 60);
     quarter_ = quarter;
     is_known_ = true;
   }
@@ -135,12 +135,12 @@ void append_uptime(TextBuffer& out, std::uint64_t nanoseconds) noexcept {
   constexpr std::size_t kWidth = 4;
   constexpr std::size_t kNanosecondDigits = 9;
   auto const seconds = nanoseconds / kNanosecondsPerSecond;
-  auto const digits = internal::count_digits(seconds);
+  auto const digits = support::count_digits(seconds);
   if (digits < kWidth) out.append(kWidth - digits, ' ');
   out.append_uint(seconds);
   if (char* const at = out.reserve(2 + kNanosecondDigits)) {
     *at = '.';
-    *internal::write_digits(at + 1, nanoseconds % kNanosecondsPerSecond, kNanosecondDigits) = 's';
+    *support::write_digits(at + 1, nanoseconds % kNanosecondsPerSecond, kNanosecondDigits) = 's';
     out.commit(2 + kNanosecondDigits);
   }
 }

@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "tracing_core/format/format_parts.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -24,12 +24,12 @@ std::size_t note_thread_name(std::size_t size) noexcept {
 
 std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& options) {
   switch (options.kind) {
-    case FormatKind::compact: return internal::make_compact(options);
-    case FormatKind::pretty: return internal::make_pretty(options);
-    case FormatKind::json: return internal::make_json(options);
+    case FormatKind::compact: return formatting::make_compact(options);
+    case FormatKind::pretty: return formatting::make_pretty(options);
+    case FormatKind::json: return formatting::make_json(options);
     case FormatKind::full: break;
   }
-  return internal::make_full(options);
+  return formatting::make_full(options);
 }
 
 void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept {
@@ -56,10 +56,10 @@ void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), v
 }
 
 void append_time(TextBuffer& out, Timer const* timer, EventView const& event, TextStyle style) noexcept {
-  if (timer != nullptr) internal::append_known_time(out, *timer, event, style.ansi);
+  if (timer != nullptr) formatting::append_known_time(out, *timer, event, style.ansi);
 }
 
-namespace internal {
+namespace formatting {
 
 void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
                          std::string_view after) noexcept {
@@ -113,7 +113,7 @@ void append_thread(TextBuffer& out, Track const& track, FormatOptions const& opt
   bool const names = options.thread_names;
   if (names && !track.name.empty()) {
     std::size_t const width = note_thread_name(track.name.size());
-    std::size_t const characters = internal::count_characters(track.name);
+    std::size_t const characters = support::count_characters(track.name);
     if (characters < width) out.append(width - characters, ' ');
     append_thread_name(out, track.name, options);
     out.push_back(' ');
@@ -124,5 +124,5 @@ void append_thread(TextBuffer& out, Track const& track, FormatOptions const& opt
   }
 }
 
-}  // namespace internal
+}  // namespace formatting
 }}  // namespace tracing::v1

@@ -42,7 +42,7 @@ enum class FormatKind : std::uint8_t {
   json,     ///< an object on a line, for programs
 };
 
-namespace internal {
+namespace formatting {
 
 /// Returns true if the format is for programs: each record is a JSON object on a line of its own, labels and times are
 /// members of the object, and colours are left out.
@@ -51,7 +51,7 @@ constexpr bool is_json(FormatKind kind) noexcept { return kind == FormatKind::js
 /// Returns the end of a record: a format of several lines has an empty line between records.
 constexpr char const* record_end(FormatKind kind) noexcept { return kind == FormatKind::pretty ? "\n\n" : "\n"; }
 
-}  // namespace internal
+}  // namespace formatting
 
 /// Says how the four formats print. The fields do not depend on each other unless stated.
 struct FormatOptions {

@@ -10,7 +10,7 @@
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::append_painted;
+using formatting::append_painted;
 
 std::uint64_t next_number() noexcept {
   static constinit std::atomic<std::uint64_t> last{0};
@@ -137,10 +137,10 @@ class DefaultFieldsPrinter {
       append_message_value(out_, value, style_, [&] { print_sources_key(name); });
       return true;
     }
-    if (kAnsi) out_.append(internal::kItalic);
+    if (kAnsi) out_.append(formatting::kItalic);
     append_field_name(out_, without_raw_prefix(name), style_);
-    if (kAnsi) out_.append(internal::kReset);
-    append_painted(out_, kAnsi, internal::kDim, "=");
+    if (kAnsi) out_.append(formatting::kReset);
+    append_painted(out_, kAnsi, formatting::kDim, "=");
     return print_value(name, value), true;
   }
 
@@ -148,11 +148,11 @@ class DefaultFieldsPrinter {
   [[gnu::always_inline]] void print_field(bool first, std::string_view name, Value const& value) noexcept {
     if constexpr (kAnsi) {
       if (!first) out_.push_back(' ');
-      append_painted(out_, true, internal::kItalic, name);
-      append_painted(out_, true, internal::kDim, "=");
+      append_painted(out_, true, formatting::kItalic, name);
+      append_painted(out_, true, formatting::kDim, "=");
       return print_value(name, value);
     }
-    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : internal::kMaxNumberText;
+    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : formatting::kMaxNumberText;
     char* const begin = out_.reserve(name.size() + text_size + 5);
     if (begin == nullptr) return;
     char* at = begin;
@@ -168,7 +168,7 @@ class DefaultFieldsPrinter {
 
   // Writes a number, or text without escapes; returns the end, or null for other values.
   static char* write_simple(char* at, Value const& value) noexcept {
-    char* const end = internal::write_number(at, value);
+    char* const end = formatting::write_number(at, value);
     if (end != nullptr || value.kind() != ValueKind::text) return end;
     if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]]
       return nullptr;
@@ -184,11 +184,11 @@ class DefaultFieldsPrinter {
 
   void print_sources_key(std::string_view name) noexcept {
     out_.push_back(' ');
-    if (kAnsi) out_.append(internal::kItalic);
+    if (kAnsi) out_.append(formatting::kItalic);
     append_field_name(out_, name, style_);
-    if (kAnsi) out_.append(internal::kReset);
-    append_painted(out_, kAnsi, internal::kItalic, ".sources");
-    append_painted(out_, kAnsi, internal::kDim, "=");
+    if (kAnsi) out_.append(formatting::kReset);
+    append_painted(out_, kAnsi, formatting::kItalic, ".sources");
+    append_painted(out_, kAnsi, formatting::kDim, "=");
   }
 
   TextBuffer& out_;
@@ -216,8 +216,8 @@ class PrettyFields final : public FieldFormat {
  private:
   static void print(TextBuffer& out, FieldValues const& fields, TextStyle style, bool first) noexcept {
     if (style.ansi)
-      return internal::append_pretty_fields(out, fields, style, "", internal::kBold, internal::kReset, first);
-    internal::append_pretty_fields(out, fields, style, "", "", "", first);
+      return formatting::append_pretty_fields(out, fields, style, "", formatting::kBold, formatting::kReset, first);
+    formatting::append_pretty_fields(out, fields, style, "", "", "", first);
   }
 };
 
@@ -258,7 +258,7 @@ void FieldFormat::append_span(TextBuffer& out, SpanRef span, TextStyle style) co
     if (metadata.fields().empty()) return;
   }
   auto const append_group = [&](FieldValues const& given) {
-    internal::ShortenedValues const shortened(given, style.shorten_span_values);
+    formatting::ShortenedValues const shortened(given, style.shorten_span_values);
     FieldValues const group = shortened.fields();
     std::size_t const before = out.size();
     if (first && before == begin) {
@@ -298,7 +298,7 @@ void append_message_text(TextBuffer& out, Value const& value, TextStyle style) n
   if (style.sanitizes_text()) sanitize_from(out, begin, style);
 }
 
-namespace internal {
+namespace formatting {
 
 void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle style, std::string_view text_prefix,
                           std::string_view key_prefix, std::string_view key_suffix, bool first) noexcept {
@@ -329,5 +329,5 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
   }
 }
 
-}  // namespace internal
+}  // namespace formatting
 }}  // namespace tracing::v1

@@ -11,7 +11,7 @@
 #include "tracing_core/format/event_format.h"
 #include "tracing_core/model/text_scan.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 // The most spans that a line shows. Only the innermost spans are shown, so that a line stays short and cheap however
 // deep a recursion is.
@@ -139,7 +139,7 @@ inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTe
   if (made == nullptr) [[unlikely]]
     return append_cached_slowly(out, span, key, maker);
   if (char* const at = out.reserve(made->text.size())) {
-    copy_short(at, made->text.view());
+    internal::copy_short(at, made->text.view());
     out.commit(made->text.size());
   }
 }
@@ -194,7 +194,7 @@ inline void append_target(TextBuffer& out, std::string_view target, bool ansi) n
     append_painted(out, true, kDim, ":");
     out.push_back(' ');
   } else if (char* at = out.reserve(target.size() + 2)) {
-    at = copy_short(at, target);
+    at = internal::copy_short(at, target);
     at[0] = ':';
     at[1] = ' ';
     out.commit(target.size() + 2);
@@ -217,4 +217,4 @@ std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options);
 std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options);
 std::shared_ptr<EventFormat const> make_json(FormatOptions const& options);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

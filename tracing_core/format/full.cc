@@ -1,7 +1,7 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/perf_line.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 namespace {
 
 template <bool kAnsi>
@@ -114,4 +114,4 @@ class Full final : public TextFormat<kAnsi> {
 
 std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) { return make_text_format<Full>(options); }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

@@ -15,7 +15,10 @@
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/text_scan.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
+
+using namespace internal;
+
 namespace {
 
 // Says how a span is printed. All JSON formats of one style share its cached text.
@@ -351,4 +354,4 @@ std::shared_ptr<EventFormat const> make_json(FormatOptions const& options) {
   return std::make_shared<Json const>(options);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

@@ -8,7 +8,7 @@
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 // The names of an object's members. If a field's name is taken, by the object's own member or by an earlier field, the
 // field gets the name `fields.<name>`. If the n-th field finds this name taken, too, it gets `fields.<n>.<name>`.
@@ -72,4 +72,4 @@ class JsonNames {
   std::size_t reserved_ = 0;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

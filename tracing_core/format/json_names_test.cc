@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tracing::internal { namespace {
+namespace tracing::formatting { namespace {
 
 std::vector<std::string> names_of(std::initializer_list<char const*> own, std::vector<std::string> const& fields) {
   JsonNames names;
@@ -41,4 +41,4 @@ TEST(JsonNames, GivesEachOfManyFieldsItsOwnName) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), fields.size());
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::formatting

@@ -9,7 +9,7 @@
 #include "tracing_core/format/perf_line.h"
 #include "tracing_core/format/shortened_values.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 // Appends `"event":"performance_span_complete","name":"cpu_ldg","bytes":4,"duration_us":3,"duration_ms":0.003`. A field
 // whose name is already taken gets the prefix `fields.`.
@@ -43,4 +43,4 @@ inline void append_perf_members(TextBuffer& out, SpanRef span, Value const& us, 
   append_json_value(out, ms);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

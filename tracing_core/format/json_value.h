@@ -4,25 +4,25 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/value.h"
+#include "tracing_core/support/digits.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 // Appends a string.
 inline void append_json_text(TextBuffer& out, std::string_view text) noexcept {
-  if (!append_plain_in_quotes<needs_json_escape>(out, text)) append_json_string(out, text);
+  if (!internal::append_plain_in_quotes<internal::needs_json_escape>(out, text)) append_json_string(out, text);
 }
 
 // Completes a JSON string. REQUIRES: from `begin` on, `out` has a quote and the text.
 inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
   if (out.size() <= begin) return;  // memory ran out before the quote
   std::string_view const text = out.view().substr(begin + 1);
-  if (is_plain<needs_json_escape>(text)) [[likely]]
+  if (internal::is_plain<internal::needs_json_escape>(text)) [[likely]]
     return out.push_back('"');
   InlineTextBuffer<512> copy;
   copy.append(text);
@@ -33,7 +33,7 @@ inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
 // Appends the printed form of a value as a string; for an error, its own text without causes.
 inline void append_json_printed(TextBuffer& out, Value const& value) noexcept {
   if (value.kind() == ValueKind::message && value.message_metadata().parts().placeholder_count == 0)
-    return append_json_text(out, message_literal(value.message_metadata().parts()));
+    return append_json_text(out, internal::message_literal(value.message_metadata().parts()));
   std::size_t const begin = out.size();
   out.push_back('"');
   if (value.kind() == ValueKind::message) {
@@ -66,4 +66,4 @@ inline void append_json_value(TextBuffer& out, Value const& value) noexcept {
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tracing::internal { namespace {
+namespace tracing::formatting { namespace {
 
 TEST(EndJsonText, ClosesAndEscapesWhatWasAppended) {
   InlineTextBuffer<64> out;
@@ -22,4 +22,4 @@ TEST(EndJsonText, DoesNothingWithoutMemoryForTheFirstQuote) {
   EXPECT_EQ(out.view(), "text");
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::formatting

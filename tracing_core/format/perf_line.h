@@ -5,18 +5,18 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/value.h"
+#include "tracing_core/support/digits.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 // The message of the event at the end of a perf span.
 inline constexpr std::string_view kCompletionMessage = "performance_span_complete";
 
-inline constexpr std::size_t kMaxNumberText = kMaxFloatText;  // integers are shorter
+inline constexpr std::size_t kMaxNumberText = internal::kMaxFloatText;  // integers are shorter
 static_assert(kMaxNumberText > kMaxUintDigits);
 
 // Writes a 64-bit integer or a double; returns the end, or null for other kinds.
@@ -29,7 +29,7 @@ static_assert(kMaxNumberText > kMaxUintDigits);
       return write_uint(at + 1, 0 - bits);
     }
     case ValueKind::u64: return write_uint(at, value.as_u64());
-    case ValueKind::f64: return write_float(at, value.as_double());
+    case ValueKind::f64: return internal::write_float(at, value.as_double());
     default: return nullptr;
   }
 }
@@ -40,25 +40,26 @@ inline bool append_perf_span_of_numbers(TextBuffer& out, Metadata const& span, V
   constexpr std::string_view kBefore = "perf{name=\"";
   constexpr std::string_view kAfter = "}:";
   std::string_view const name = span.name();
-  if (!is_plain<needs_quoting>(name)) return false;
-  MetadataParts const& parts = span.parts();
+  if (!internal::is_plain<internal::needs_quoting>(name)) return false;
+  internal::MetadataParts const& parts = span.parts();
   constexpr std::size_t kMaxNameSize = 32;
   char* const begin = out.reserve(kBefore.size() + name.size() + 1 +
                                   parts.field_count * (kMaxNameSize + 2 + kMaxNumberText) + kAfter.size());
   if (begin == nullptr) return false;
-  char* at = copy_short(copy_short(begin, kBefore), name);
+  char* at = internal::copy_short(internal::copy_short(begin, kBefore), name);
   *at++ = '"';
-  for (FieldEntry const *field = parts.fields, *const end = field + parts.field_count; field != end; ++field) {
+  for (internal::FieldEntry const *field = parts.fields, *const end = field + parts.field_count; field != end;
+       ++field) {
     if (field->has_special_name || field->size > kMaxNameSize) [[unlikely]]
       return false;
     *at = ' ';
-    at = copy_short(at + 1, {parts.text + field->offset, field->size});
+    at = internal::copy_short(at + 1, {parts.text + field->offset, field->size});
     *at = '=';
     at = write_number(at + 1, values[field->value_index]);
     if (at == nullptr) [[unlikely]]
       return false;
   }
-  out.commit(static_cast<std::size_t>(copy_short(at, kAfter) - begin));
+  out.commit(static_cast<std::size_t>(internal::copy_short(at, kAfter) - begin));
   return true;
 }
 
@@ -75,8 +76,8 @@ inline bool append_end_of_perf_span(TextBuffer& out, Value const* values) noexce
     return false;
   char* const begin = out.reserve(kMicroseconds.size() + kMilliseconds.size() + 2 * kMaxUintDigits);
   if (begin == nullptr) return false;
-  char* at = copy_short(begin, kMicroseconds);
-  at = copy_short(write_uint(at, us), kMilliseconds);
+  char* at = internal::copy_short(begin, kMicroseconds);
+  at = internal::copy_short(write_uint(at, us), kMilliseconds);
   at = write_uint(at, us / 1000);
   auto const thousandths = static_cast<std::uint32_t>(us % 1000);
   at[0] = '.';
@@ -87,4 +88,4 @@ inline bool append_end_of_perf_span(TextBuffer& out, Value const* values) noexce
   return true;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

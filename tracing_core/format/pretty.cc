@@ -1,7 +1,7 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 namespace {
 
 template <bool kAnsi>
@@ -124,4 +124,4 @@ std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) {
   return make_text_format<Pretty>(options);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

@@ -4,9 +4,9 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 namespace {
 
 constexpr std::size_t kMark = 32;  // as long as `... (N bytes)`, or longer
@@ -77,4 +77,4 @@ ShortenedValues::ShortenedValues(FieldValues const& fields, bool shorten) noexce
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

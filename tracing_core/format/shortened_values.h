@@ -8,7 +8,7 @@
 
 #include "tracing_core/model/field_values.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 /// A longer text is shortened, as in recordings, to its beginning and its size: `xxx... (3145728 bytes)`.
 inline constexpr std::size_t kMaxShownValueBytes = 4096;
@@ -32,4 +32,4 @@ class ShortenedValues {
   TextBuffer texts_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

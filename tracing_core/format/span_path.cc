@@ -10,14 +10,14 @@ void append_span_path(TextBuffer& out, SpanRef leaf) noexcept {
   std::size_t const begin = out.size();
   auto const append = [&](SpanRef span) {
     if (out.size() != begin) out.push_back(':');
-    append_sanitized_in_line(out, internal::printed_name(span.metadata()));
+    append_sanitized_in_line(out, formatting::printed_name(span.metadata()));
     out.push_back('{');
     std::size_t const before = out.size();
     default_fields()->append_span(out, span, {.sanitize_values = true, .shorten_span_values = true});
     if (out.size() == before) return out.resize_down(before - 1);
     out.push_back('}');
   };
-  internal::for_each_from_root(leaf, append, [&] { out.append(internal::kMoreSpans); });
+  formatting::for_each_from_root(leaf, append, [&] { out.append(formatting::kMoreSpans); });
 }
 
 void append_current_path(TextBuffer& out) noexcept {

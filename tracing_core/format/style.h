@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -33,21 +33,21 @@ struct ColorEnvironment {
   bool is_terminal = false;
 };
 
-namespace internal {
+namespace formatting {
 
 /// Returns true if this value of CLICOLOR_FORCE turns colour on.
 constexpr bool forces_color(std::string_view clicolor_force) noexcept {
   return !clicolor_force.empty() && clicolor_force != "0";
 }
 
-}  // namespace internal
+}  // namespace formatting
 
 /// Returns true if colour should be used. Decides by the first of these that is set: the explicit choice, NO_COLOR,
 /// CLICOLOR_FORCE; otherwise uses colour if the output is a terminal.
 constexpr bool decide_color(ColorChoice choice, ColorEnvironment const& environment) noexcept {
   if (choice != ColorChoice::automatic) return choice == ColorChoice::always;
   if (environment.no_color != nullptr && *environment.no_color != '\0') return false;
-  if (environment.clicolor_force != nullptr && internal::forces_color(environment.clicolor_force)) return true;
+  if (environment.clicolor_force != nullptr && formatting::forces_color(environment.clicolor_force)) return true;
   return environment.is_terminal;
 }
 

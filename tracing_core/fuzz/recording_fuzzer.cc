@@ -33,9 +33,9 @@ namespace {
 
 using tracing::FormatKind;
 using tracing::StatisticsBy;
-using tracing::internal::TraceSource;
 using tracing::recording::Entry;
 using tracing::recording::Recording;
+using tracing::recording::TraceSource;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -81,18 +81,18 @@ std::size_t convert(Recording& recording) {
   auto const source = [&recording] {
     TraceSource made(recording);
     made.process = "fuzzed";
-    made.section_of = tracing::internal::test_of;
+    made.section_of = tracing::recording::test_of;
     return made;
   };
-  tracing::internal::write_perfetto(source(), out);
-  tracing::internal::write_xplane(source(), {.hostname = "fuzzed"}, out);
-  tracing::internal::write_chrome(source(), {.start = recording.start()}, out);
+  tracing::recording::write_perfetto(source(), out);
+  tracing::recording::write_xplane(source(), {.hostname = "fuzzed"}, out);
+  tracing::recording::write_chrome(source(), {.start = recording.start()}, out);
   return sum;
 }
 
 std::size_t add_up(Recording& recording, StatisticsBy by) {
-  tracing::internal::StatisticsReader reader(by);
-  tracing::internal::StatisticsSource source(recording);
+  tracing::recording::StatisticsReader reader(by);
+  tracing::recording::StatisticsSource source(recording);
   source.test_of = [](std::uint32_t tag) {  // leaves out some tests
     return tag % 4 == 3 ? std::nullopt : std::optional(tag == 0 ? std::string() : "Test." + std::to_string(tag));
   };

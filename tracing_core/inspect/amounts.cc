@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 std::string text_of_ns(std::uint64_t ns) {
   double const number = static_cast<double>(ns);
@@ -28,4 +28,4 @@ std::string text_of_partial(std::uint64_t open, std::uint64_t cut) {
   return " (" + counted(open, "open") + (open != 0 && cut != 0 ? ", " : "") + counted(cut, "cut") + ")";
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace formatting {
 
 /// Returns `850 ns`, `12.3 us`, `1.204 ms` or `12.345 s`.
 std::string text_of_ns(std::uint64_t ns);
@@ -16,4 +16,4 @@ std::string text_of_bytes(std::uint64_t bytes);
 /// overwritten. Empty if both are 0; otherwise such as ` (open)`, ` (3 open)`, ` (cut)`, ` (3 open, cut)`.
 std::string text_of_partial(std::uint64_t open, std::uint64_t cut);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::formatting

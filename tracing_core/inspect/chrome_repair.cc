@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tracing_core/inspect/read_lines.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -43,7 +43,7 @@ std::error_code repair_chrome(int file, ChromeRepair& found, std::function<void(
     is_empty = is_empty && begin == line.npos;
     if (is_first) found.is_list = line[begin] == '[';
     if (!found.is_list || begin == line.npos) return;
-    std::string_view const record = internal::trimmed(line, kAroundRecords);
+    std::string_view const record = support::trimmed(line, kAroundRecords);
     bool const is_complete = record.empty() || is_object(record);
     found.was_closed = is_complete && line[line.find_last_not_of(kBlanks)] == ']';
     if (!is_complete) {

@@ -12,7 +12,7 @@
 #include "tracing_core/model/ids.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// Keeps a stack of spans for each track, and with each span a `Data` of the caller. Single-thread.
 template <class Data>
@@ -57,4 +57,4 @@ class EnteredStacks {
   std::unordered_map<std::uint64_t, std::vector<Entered>> stacks_;  // by the track's number
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

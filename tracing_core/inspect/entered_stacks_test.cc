@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
 
 TEST(EnteredStacks, MeasureTimesOfADamagedRecording) {
   Track const track{1, "main"};
@@ -15,4 +15,4 @@ TEST(EnteredStacks, MeasureTimesOfADamagedRecording) {
   EXPECT_EQ(stacks.leave(track, SpanId{1}, Instant{INT64_MAX})->ns, UINT64_MAX);
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

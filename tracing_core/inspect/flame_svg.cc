@@ -8,14 +8,14 @@
 
 #include "tracing_core/inspect/flame_assets.h"
 #include "tracing_core/inspect/flame_palette.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::decode_utf8;
-using internal::DecodedChar;
 using internal::Rgb;
+using support::decode_utf8;
+using support::DecodedChar;
 
 constexpr double kColumnWidth = 6.7;  // of a character of a frame's name
 constexpr double kTitleColumn = 9.0;  // of a character of the title, at most

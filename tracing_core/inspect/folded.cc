@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "tracing_core/inspect/read_lines.h"
-#include "tracing_core/internal/short_text.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -36,7 +36,7 @@ std::string_view take_count(std::string_view& line, FoldedLine& out) noexcept {
   if (integer.empty() || !all_digits(integer) || !all_digits(fraction)) return begin == 0 ? kNoCount : kNoNumber;
   if (std::from_chars(integer.data(), integer.data() + integer.size(), out.count).ec != std::errc()) return kTooLarge;
   out.cut = fraction.find_first_not_of('0') != fraction.npos;
-  line = internal::without_trailing(line.substr(0, begin), kLineBlanks);
+  line = support::without_trailing(line.substr(0, begin), kLineBlanks);
   return line.empty() ? kNoStack : std::string_view();
 }
 
@@ -44,7 +44,7 @@ std::string_view take_count(std::string_view& line, FoldedLine& out) noexcept {
 
 FoldedLine parse_folded_line(std::string_view line) noexcept {
   FoldedLine out;
-  line = internal::trimmed(line, kLineBlanks);
+  line = support::trimmed(line, kLineBlanks);
   if (line.empty() || line.front() == '#') return out;
   out.problem = take_count(line, out);
   out.kind = out.problem.empty() ? FoldedLine::Kind::stack : FoldedLine::Kind::bad;

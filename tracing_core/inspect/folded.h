@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 {
 

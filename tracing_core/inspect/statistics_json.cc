@@ -8,7 +8,7 @@
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::append_json_text;
+using formatting::append_json_text;
 
 class Object {
  public:

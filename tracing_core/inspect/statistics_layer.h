@@ -58,7 +58,7 @@ class StatisticsLayer final : public Layer {
   TestOfTag const& test_of_;
   recording::Entry const& now_;
   Instant const last_;
-  EnteredStacks<Call> stacks_;
+  recording::EnteredStacks<Call> stacks_;
   std::map<std::pair<std::uint64_t, SpanSum const*>, std::uint64_t> inside_;  // open calls by track and sum
   std::unordered_map<std::uint32_t, std::optional<std::string>> tests_;       // by tag
   std::map<void const*, Allocation> allocations_;

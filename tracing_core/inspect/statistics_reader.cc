@@ -8,10 +8,10 @@
 #include "tracing_core/record/replay.h"
 #include "tracing_core/record/replay/steady_times.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
-void add_spans(StatisticsGroup& to, GroupSums const& sums) {
+void add_spans(StatisticsGroup& to, internal::GroupSums const& sums) {
   std::uint64_t all_ns = 0;
   for (auto const& [name, sum] : sums.spans) all_ns += sum.self_ns;
   for (auto const& [name, sum] : sums.spans) {
@@ -22,7 +22,7 @@ void add_spans(StatisticsGroup& to, GroupSums const& sums) {
   }
 }
 
-void add_memory(StatisticsGroup& to, GroupSums const& sums) {
+void add_memory(StatisticsGroup& to, internal::GroupSums const& sums) {
   for (auto const& [key, sum] : sums.memory)
     to.memory.push_back({key.first, key.second, sum.allocations, sum.bytes, sum.peak_bytes, sum.kept_bytes});
 }
@@ -32,17 +32,17 @@ void add_memory(StatisticsGroup& to, GroupSums const& sums) {
 void StatisticsReader::add(StatisticsSource source) {
   Instant last{};
   SteadyTimes steady;
-  source.recording.for_each([&](recording::Entry const& entry) { last = steady.of(entry); });
-  recording::Entry now;
-  auto made = std::make_unique<StatisticsLayer>(sums_, source.test_of, now, last);
-  StatisticsLayer& layer = *made;
+  source.recording.for_each([&](Entry const& entry) { last = steady.of(entry); });
+  Entry now;
+  auto made = std::make_unique<internal::StatisticsLayer>(sums_, source.test_of, now, last);
+  internal::StatisticsLayer& layer = *made;
   auto const registry = RegistryBuilder().with(std::move(made), std::move(source.filter)).build();
-  auto const each = [&](recording::Entry const& entry) {
+  auto const each = [&](Entry const& entry) {
     now = entry;
     if (source.each != nullptr) source.each(entry);
     return true;
   };
-  replay(source.recording, *registry, each, recording::LostEntries::shown, recording::ReplayTimes::steady);
+  replay(source.recording, *registry, each, LostEntries::shown, ReplayTimes::steady);
   layer.finish();
 }
 
@@ -59,7 +59,7 @@ Statistics StatisticsReader::finish() {
       if (key.grid.empty() && key.name.starts_with(kCopy)) timed.emplace(kCopyOfRows);
     }
   }
-  auto const add_kernels = [&](StatisticsGroup& to, GroupSums const& sums) {
+  auto const add_kernels = [&](StatisticsGroup& to, internal::GroupSums const& sums) {
     for (auto const& [key, sum] : sums.kernels) {
       KernelStatistics row{key.name, key.grid, key.block, key.shared_bytes, sum.registers};
       row.time = sum.time.statistics();
@@ -77,7 +77,7 @@ Statistics StatisticsReader::finish() {
   };
   Statistics statistics{sums_.by};
   for (std::string const& name : sums_.names) {
-    GroupSums const& sums = sums_.groups.at(name);
+    internal::GroupSums const& sums = sums_.groups.at(name);
     StatisticsGroup group{name};
     add_spans(group, sums);
     add_kernels(group, sums);
@@ -92,4 +92,4 @@ Statistics StatisticsReader::finish() {
   return statistics;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -11,16 +11,16 @@
 #include "tracing_core/inspect/statistics_sums.h"
 #include "tracing_core/record/recording.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// The recording of a process.
 struct StatisticsSource {
-  explicit StatisticsSource(recording::Recording& from) : recording(from) {}
+  explicit StatisticsSource(Recording& from) : recording(from) {}
 
-  recording::Recording& recording;
-  std::unique_ptr<Filter> filter{};                     // null: everything
-  std::function<void(recording::Entry const&)> each{};  // called for each record; may be null
-  TestOfTag test_of{};                                  // null: the recording has no tests
+  Recording& recording;
+  std::unique_ptr<Filter> filter{};          // null: everything
+  std::function<void(Entry const&)> each{};  // called for each record; may be null
+  internal::TestOfTag test_of{};             // null: the recording has no tests
 };
 
 /// Adds up recordings. Single-thread.
@@ -33,7 +33,7 @@ class StatisticsReader {
   Statistics finish();
 
  private:
-  StatisticsSums sums_;
+  internal::StatisticsSums sums_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -15,9 +15,9 @@
 namespace tracing { inline namespace v1 {
 namespace {
 
-using internal::text_of_bytes;
-using internal::text_of_ns;
-using internal::text_of_partial;
+using formatting::text_of_bytes;
+using formatting::text_of_ns;
+using formatting::text_of_partial;
 
 void append_title(TextBuffer& out, std::string_view title, bool ansi) {
   out.append(fmt::format("{}{}{}\n", ansi ? "\x1b[1m" : "", title, ansi ? "\x1b[0m" : ""));

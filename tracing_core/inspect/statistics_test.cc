@@ -28,9 +28,9 @@
 
 namespace tracing { namespace {
 
-using internal::StatisticsReader;
-using internal::StatisticsSource;
 using recording::Recording;
+using recording::StatisticsReader;
+using recording::StatisticsSource;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;

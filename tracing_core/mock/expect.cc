@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-using tracing::internal::quoted;
+using tracing::support::quoted;
 
 std::string text_of(Value const& value) {
   InlineTextBuffer<256> out;

@@ -1,12 +1,12 @@
 #include "tracing_core/mock/mock.h"
 
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-using tracing::internal::quoted;
+using tracing::support::quoted;
 
 enum class Kind : std::uint8_t { new_span, enter, exit, close, record, follows_from, event, nothing };
 
@@ -59,14 +59,14 @@ struct Found {
 }  // namespace
 
 struct internal::Script {
-  tracing::internal::Mutex mutex;
+  tracing::support::Mutex mutex;
   std::vector<Expected> list;  // constant once a layer is made
   std::size_t next TRACING_GUARDED_BY(mutex) = 0;
   std::size_t records TRACING_GUARDED_BY(mutex) = 0;  // number of records compared so far
   std::string failure TRACING_GUARDED_BY(mutex);
 
   void compare(Found const& found) {
-    tracing::internal::MutexLock const lock(mutex);
+    tracing::support::MutexLock const lock(mutex);
     ++records;
     if (!failure.empty() || next == list.size()) return;
     Expected const& expected = list[next];
@@ -144,7 +144,7 @@ class MockLayer final : public Layer {
 }  // namespace
 
 std::string MockHandle::failure() const {
-  tracing::internal::MutexLock const lock(script_->mutex);
+  tracing::support::MutexLock const lock(script_->mutex);
   if (!script_->failure.empty()) return script_->failure;
   auto const& list = script_->list;
   if (script_->next == list.size() || list[script_->next].kind == Kind::nothing) return {};

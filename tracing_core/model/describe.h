@@ -58,7 +58,7 @@
     }                                                                                           \
   }
 
-#include "tracing_core/internal/short_macros.inc"
+#include "tracing_core/support/short_macros.inc"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -2,12 +2,12 @@
 
 #include <ctime>
 
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 {
 
 Instant Instant::now() noexcept {
-  if (std::uint64_t const simulated = internal::simulated_ns.load(std::memory_order_relaxed)) [[unlikely]]
+  if (std::uint64_t const simulated = support::simulated_ns.load(std::memory_order_relaxed)) [[unlikely]]
     return {static_cast<std::int64_t>(simulated)};
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 // A user's `#define debug 0` before this header must not break it, and must still be defined after it.
 #pragma push_macro("error")

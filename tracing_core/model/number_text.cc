@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "tracing_core/internal/digits.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -105,7 +105,7 @@ char* write_with_exponent(char* at, Decimal const& decimal, FloatStyle const& st
     at = write(at, {decimal.digits + 1, static_cast<std::size_t>(decimal.count - 1)});
   }
   at = write(at, decimal.exponent < 0 ? "e-" : style.exponent_sign);
-  return internal::write_uint(at, static_cast<std::uint64_t>(std::abs(decimal.exponent)));
+  return support::write_uint(at, static_cast<std::uint64_t>(std::abs(decimal.exponent)));
 }
 
 // Writes a number with few decimals without searching for the shortest digits. `scaled` / kScale is the quotient of two
@@ -120,14 +120,14 @@ char* write_short(char* at, Float magnitude) noexcept {
   if (!(magnitude < kLimit) || (magnitude < Float(1e-3) && magnitude != 0)) return nullptr;
   auto const scaled = static_cast<std::uint64_t>(magnitude * kScale + Float(0.5));
   if (static_cast<Float>(scaled) / kScale != magnitude) return nullptr;
-  at = internal::write_uint(at, scaled / kIntegerScale);
+  at = support::write_uint(at, scaled / kIntegerScale);
   *at++ = '.';
   auto const fraction = static_cast<std::uint32_t>(scaled % kIntegerScale);
   if (fraction % (kIntegerScale / 10) == 0) {  // one digit, as in most numbers
     *at = static_cast<char>('0' + fraction / (kIntegerScale / 10));
     return at + 1;
   }
-  char* end = kIsDouble ? internal::write_six_digits(at, fraction) : internal::write_digits(at, fraction, 3);
+  char* end = kIsDouble ? support::write_six_digits(at, fraction) : support::write_digits(at, fraction, 3);
   while (end - at > 1 && end[-1] == '0') --end;
   return end;
 }
@@ -231,7 +231,7 @@ double reread_json_float(double value) noexcept {
   std::from_chars(decimal.digits, decimal.digits + decimal.count, significand);
   int exponent = decimal.exponent + 1 - decimal.count;
   if (exponent >= 0 && decimal.exponent <= kHighestPlainExponent) {
-    significand *= internal::kPowersOfTen[static_cast<std::size_t>(exponent + 1)];
+    significand *= support::kPowersOfTen[static_cast<std::size_t>(exponent + 1)];
     exponent = -1;
   }
 
@@ -254,23 +254,23 @@ void append_int128(TextBuffer& out, Int128 value) noexcept {
 void append_uint128(TextBuffer& out, Uint128 value) noexcept {
   constexpr std::size_t kGroupDigits = 19;
   constexpr std::size_t kMaxSize = 39;
-  std::uint64_t const group = internal::kPowersOfTen[kGroupDigits];
+  std::uint64_t const group = support::kPowersOfTen[kGroupDigits];
   char* const begin = out.reserve(kMaxSize);
   if (begin == nullptr) return;
   std::uint64_t groups[3];
   int last = 0;
   for (; value >= group; value /= group) groups[last++] = static_cast<std::uint64_t>(value % group);
-  char* end = internal::write_uint(begin, static_cast<std::uint64_t>(value));
-  while (last > 0) end = internal::write_digits(end, groups[--last], kGroupDigits);
+  char* end = support::write_uint(begin, static_cast<std::uint64_t>(value));
+  while (last > 0) end = support::write_digits(end, groups[--last], kGroupDigits);
   out.commit(static_cast<std::size_t>(end - begin));
 }
 
 void append_bytes(TextBuffer& out, std::span<std::byte const> bytes) noexcept {
-  append_byte_list<3>(out, bytes, ' ', [](char* at, unsigned char byte) { return internal::write_hex_byte(at, byte); });
+  append_byte_list<3>(out, bytes, ' ', [](char* at, unsigned char byte) { return support::write_hex_byte(at, byte); });
 }
 
 void append_json_byte_array(TextBuffer& out, std::span<std::byte const> bytes) noexcept {
-  append_byte_list<4>(out, bytes, ',', [](char* at, unsigned char byte) { return internal::write_uint(at, byte); });
+  append_byte_list<4>(out, bytes, ',', [](char* at, unsigned char byte) { return support::write_uint(at, byte); });
 }
 
 void append_pointer(TextBuffer& out, void const* pointer) noexcept {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace internal {
@@ -25,7 +25,7 @@ std::vector<std::string> split(std::string_view list) {
   while (!list.empty()) {
     std::string_view const item = list.substr(0, list.find(','));
     list.remove_prefix(std::min(item.size() + 1, list.size()));
-    std::string_view const name = trimmed(item);
+    std::string_view const name = support::trimmed(item);
     if (!name.empty()) names.emplace_back(without_underscore(name));
   }
   return names;

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/words.h"
+#include "tracing_core/support/words.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -161,7 +161,7 @@ bool StoredValues::LastValues::move_to(DecodedValues& group) noexcept {
 }
 
 bool StoredValues::grow(std::size_t count) noexcept {
-  std::size_t const wanted = internal::padded_to_word(size_ + count) * 2;
+  std::size_t const wanted = support::padded_to_word(size_ + count) * 2;
   if (wanted > UINT32_MAX) return false;
   auto* const fresh = static_cast<char*>(std::malloc(wanted));
   if (fresh == nullptr) return false;
@@ -176,7 +176,7 @@ void StoredValues::keep_payloads() noexcept {
   std::uint32_t const start = last_;
   auto const group = [&] { return reinterpret_cast<Group*>(data_ + start); };
   auto const keep = [&](std::uint32_t i, ValueKind kind, std::string_view payload) {
-    std::size_t const room = internal::padded_to_word(payload.size());
+    std::size_t const room = support::padded_to_word(payload.size());
     bool const fits = capacity_ - size_ >= room || grow(room);
     auto& stored = reinterpret_cast<Value*>(group() + 1)[i];
     if (!fits) {

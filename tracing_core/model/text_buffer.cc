@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tracing_core/internal/digits.h"
+#include "tracing_core/support/digits.h"
 
 namespace tracing { inline namespace v1 {
 
 void TextBuffer::append_int(std::int64_t value) noexcept {
-  char* const begin = reserve(1 + internal::kMaxUintDigits);
+  char* const begin = reserve(1 + support::kMaxUintDigits);
   if (begin == nullptr) return;
   char* at = begin;
   auto magnitude = static_cast<std::uint64_t>(value);
@@ -16,12 +16,12 @@ void TextBuffer::append_int(std::int64_t value) noexcept {
     *at++ = '-';
     magnitude = -magnitude;
   }
-  size_ += static_cast<std::size_t>(internal::write_uint(at, magnitude) - begin);
+  size_ += static_cast<std::size_t>(support::write_uint(at, magnitude) - begin);
 }
 
 void TextBuffer::append_uint(std::uint64_t value) noexcept {
-  if (char* const begin = reserve(internal::kMaxUintDigits))
-    size_ += static_cast<std::size_t>(internal::write_uint(begin, value) - begin);
+  if (char* const begin = reserve(support::kMaxUintDigits))
+    size_ += static_cast<std::size_t>(support::write_uint(begin, value) - begin);
 }
 
 bool TextBuffer::grow(std::size_t count) noexcept {

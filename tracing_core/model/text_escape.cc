@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstring>
 
-#include "tracing_core/internal/digits.h"
-#include "tracing_core/internal/unicode_escapes.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_scan.h"
+#include "tracing_core/support/digits.h"
+#include "tracing_core/support/unicode_escapes.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -53,7 +53,7 @@ void append_byte_escapes(TextBuffer& out, std::string_view bytes) noexcept {
     if (end == nullptr) return;
     end[0] = '\\';
     end[1] = 'x';
-    internal::write_hex_byte(end + 2, static_cast<unsigned char>(c));
+    support::write_hex_byte(end + 2, static_cast<unsigned char>(c));
     out.commit(4);
   }
 }
@@ -61,7 +61,7 @@ void append_byte_escapes(TextBuffer& out, std::string_view bytes) noexcept {
 void append_code_point_escape(TextBuffer& out, char32_t code_point) noexcept {
   out.append("\\u{");
   for (int shift = (std::bit_width(static_cast<std::uint32_t>(code_point) | 1) - 1) / 4 * 4; shift >= 0; shift -= 4)
-    out.push_back(internal::kHexDigits[code_point >> shift & 15]);
+    out.push_back(support::kHexDigits[code_point >> shift & 15]);
   out.push_back('}');
 }
 
@@ -80,7 +80,7 @@ template <class Style>
 std::size_t count_wide(Style& style, std::string_view text) noexcept {
   std::size_t size = 0;
   while (size < text.size() && static_cast<unsigned char>(text[size]) >= 0x80) {
-    auto const c = internal::decode_utf8(text.substr(size));
+    auto const c = support::decode_utf8(text.substr(size));
     if (!c.valid || style.must_escape(c.value)) break;
     size += c.size;
   }
@@ -95,7 +95,7 @@ std::size_t append_wide(Style& style, TextBuffer& out, std::string_view text) no
     out.append(text.substr(0, size));
     return size;
   }
-  auto const c = internal::decode_utf8(text);
+  auto const c = support::decode_utf8(text);
   auto const bytes = text.substr(0, c.size);
   if (!c.valid) {
     style.append_invalid(out, bytes);
@@ -118,14 +118,14 @@ class Quoted {
   }
 
   bool must_escape(char32_t code_point) noexcept {
-    if (!run_.contains(code_point)) run_ = internal::find_escape_run(code_point);
+    if (!run_.contains(code_point)) run_ = support::find_escape_run(code_point);
     return run_.escaped;
   }
 
   static void append_invalid(TextBuffer& out, std::string_view bytes) noexcept { append_byte_escapes(out, bytes); }
 
  private:
-  internal::CodePointRun run_;  // contains the last character that was looked up
+  support::CodePointRun run_;  // contains the last character that was looked up
 };
 
 // True for the characters with Unicode's property Bidi_Control.
@@ -186,7 +186,7 @@ class Json {
     if (append_letter_escape(out, c, "\"\\\n\t\r\b\f", "\"\\ntrbf")) return 1;
     if (static_cast<unsigned char>(c) >= 0x20) return append_wide(*this, out, text);
     char escape[] = "\\u0000";
-    internal::write_hex_byte(escape + 4, static_cast<unsigned char>(c));
+    support::write_hex_byte(escape + 4, static_cast<unsigned char>(c));
     out.append(escape);
     return 1;
   }
@@ -201,11 +201,11 @@ class SanitizedJson {
   static constexpr auto test = internal::needs_sanitizing;
 
   std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
-    auto const c = internal::decode_utf8(text);
+    auto const c = support::decode_utf8(text);
     if (c.value != 0x7f && !SanitizedInLine::must_escape(c.value)) return out.append(text.substr(0, c.size)), c.size;
     char escape[] = "\\u0000";
-    internal::write_hex_byte(escape + 2, static_cast<unsigned char>(c.value >> 8));
-    internal::write_hex_byte(escape + 4, static_cast<unsigned char>(c.value));
+    support::write_hex_byte(escape + 2, static_cast<unsigned char>(c.value >> 8));
+    support::write_hex_byte(escape + 4, static_cast<unsigned char>(c.value));
     out.append(escape);
     return c.size;
   }

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "tracing_core/internal/unicode_escapes.h"
+#include "tracing_core/support/unicode_escapes.h"
 
 namespace tracing { namespace {
 
@@ -151,21 +151,21 @@ TEST(AppendSanitizedLines, IndentsFurtherLines) {
 
 TEST(EscapeRuns, AgreeWithRustInEveryBlock) {
   constexpr std::uint32_t kExpected[] = {
-#include "tracing_core/internal/unicode_escapes_sample.inc"
+#include "tracing_core/support/unicode_escapes_sample.inc"
   };
   constexpr std::uint32_t kBlock = 0x400;
   for (std::uint32_t block = 0; block < std::size(kExpected); ++block) {
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < kBlock; ++i) count += internal::find_escape_run(block * kBlock + i).escaped;
+    for (std::uint32_t i = 0; i < kBlock; ++i) count += support::find_escape_run(block * kBlock + i).escaped;
     EXPECT_EQ(count, kExpected[block]) << "block at U+" << std::hex << block * kBlock;
   }
 }
 
 TEST(EscapeRuns, CoverAllCodePointsWithoutGaps) {
-  internal::CodePointRun run;
+  support::CodePointRun run;
   bool escaped_before = false;  // U+0000 is escaped
   for (std::uint32_t at = 0; at < 0x110000; at = run.end) {
-    run = internal::find_escape_run(at);
+    run = support::find_escape_run(at);
     ASSERT_EQ(run.begin, at);
     ASSERT_LT(run.begin, run.end);
     ASSERT_NE(run.escaped, escaped_before);

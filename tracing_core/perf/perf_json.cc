@@ -13,9 +13,9 @@ namespace {
 void append_field(TextBuffer& out, std::string_view name, Value const& value) noexcept {
   if (value.is_empty()) return;
   out.push_back(',');
-  append_json_text(out, name);
+  formatting::append_json_text(out, name);
   out.push_back(':');
-  append_json_value(out, value);
+  formatting::append_json_value(out, value);
 }
 
 // Leaves two braces open.
@@ -33,13 +33,13 @@ void begin_object(TextBuffer& out, Instant time, Level level) noexcept {
 void begin_perf_object(TextBuffer& out, Instant time, Level level, std::string_view event) noexcept {
   begin_object(out, time, level);
   out.append("\"event\":");
-  append_json_text(out, event);
+  formatting::append_json_text(out, event);
 }
 
 void append_perf_span(TextBuffer& out, SpanRef span, std::uint64_t duration_ns, Instant time) noexcept {
   begin_object(out, time, span.metadata().level());
   std::uint64_t const us = duration_ns / 1000;
-  append_perf_members(out, span, Value::of_u64(us), Value::of_f64(static_cast<double>(us) / 1000), false);
+  formatting::append_perf_members(out, span, Value::of_u64(us), Value::of_f64(static_cast<double>(us) / 1000), false);
   out.append("}}\n");
 }
 
@@ -51,7 +51,7 @@ void append_perf_event(TextBuffer& out, Event const& event, Instant time) noexce
     if (fields.value(i).kind() == ValueKind::message) append_message(message, fields.value(i));
   }
   begin_perf_object(out, time, metadata.level(), message.view());
-  JsonNames names;
+  formatting::JsonNames names;
   names.reserve("event");
   names.add_all(metadata);
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -7,10 +7,10 @@
 #include "tracing_core/export/print/line_buffer.h"
 #include "tracing_core/export/print/short_event.h"
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/perf/perf_json.h"
 #include "tracing_core/perf/perf_statistics.h"
+#include "tracing_core/support/fork.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -91,14 +91,14 @@ class Collector final : public Layer {
     errno = saved;
   }
 
-  bool is_in_forked_child() const noexcept { return internal::fork_count() != forks_when_made_; }
+  bool is_in_forked_child() const noexcept { return support::fork_count() != forks_when_made_; }
 
   std::shared_ptr<PerfTable> const table_;
   internal::AppendPerfMembers const append_members_;  // may be empty
   WriterPtr const json_;
   std::uint64_t const threshold_ns_;
   bool const reports_;
-  unsigned const forks_when_made_ = internal::fork_count();
+  unsigned const forks_when_made_ = support::fork_count();
 };
 
 }  // namespace

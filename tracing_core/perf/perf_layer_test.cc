@@ -230,7 +230,7 @@ TEST(PerfSpan, PrintsTheSameLiveAndFromARecording) {
                             .with(std::move(layer), std::move(filter))
                             .build();
   with_default(registry, lib::Machine::run);
-  auto const recording = internal::read_region(store->region());
+  auto const recording = recording::read_region(store->region());
   recording::replay(*recording, *RegistryBuilder().with(print(replayed), with_perf_spans(nullptr)).build(),
                     [](recording::Entry const&) { return true; });
   EXPECT_EQ(replayed, live);

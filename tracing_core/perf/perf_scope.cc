@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -139,4 +139,4 @@ template <class... A>
 #define TRACING_PERF_EVENT(...) \
   TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
 
-#include "tracing_core/internal/short_macros.inc"
+#include "tracing_core/support/short_macros.inc"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tracing_core/format/perf_line.h"
-#include "tracing_core/internal/fork.h"
+#include "tracing_core/support/fork.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 
@@ -29,7 +29,7 @@ struct Completion {
   MetadataParts fill(Metadata const& span) {
     MetadataParts parts = span.parts();
     text.append("event").append(span.target()).append(span.function());
-    text.append(kCompletionMessage);
+    text.append(formatting::kCompletionMessage);
     auto const field = [this](std::string_view name, std::uint8_t value) {
       auto const offset = static_cast<std::uint32_t>(text.size());
       text.append(name);
@@ -42,7 +42,7 @@ struct Completion {
     parts.fields = fields;
     parts.placeholders = nullptr;
     parts.name_size = 5;
-    parts.message_size = static_cast<std::uint32_t>(kCompletionMessage.size());
+    parts.message_size = static_cast<std::uint32_t>(formatting::kCompletionMessage.size());
     parts.module_path_size = 0;
     parts.has_module_path = false;
     parts.field_count = 3;

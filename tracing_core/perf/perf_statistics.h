@@ -8,9 +8,9 @@
 
 #include "tracing_core/collect/per_track.h"
 #include "tracing_core/dispatch/subscriber.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/perf/duration_sketch.h"
 #include "tracing_core/perf/perf_summary.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -6,8 +6,8 @@
 
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/format/json_value.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/perf/perf_json.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -117,7 +117,7 @@ void append_perf_table(TextBuffer& out, PerfSummary const& summary) {
   std::size_t width = 4;
   for (PerfRow const& row : summary.rows) {
     names.push_back(shown_name(row.name));
-    width = std::max(width, internal::count_characters(names.back()));
+    width = std::max(width, support::count_characters(names.back()));
   }
   out.append("name");
   out.append(width - 4, ' ');
@@ -127,7 +127,7 @@ void append_perf_table(TextBuffer& out, PerfSummary const& summary) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     PerfRow const& row = summary.rows[i];
     out.append(names[i]);
-    out.append(width - internal::count_characters(names[i]), ' ');
+    out.append(width - support::count_characters(names[i]), ' ');
     out.append(fmt::format(" {:>9}", row.count));
     for (std::uint64_t const ns : {row.total_ns, row.self_ns, row.min_ns, row.quantile_ns(0.5), row.quantile_ns(0.95),
                                    row.quantile_ns(0.99), row.max_ns})
@@ -169,7 +169,7 @@ void append_perf_json(TextBuffer& out, PerfSummary const& summary, Instant time)
   for (PerfRow const& row : summary.rows) {
     internal::begin_perf_object(out, time, Level::info, "performance_summary");
     out.append(",\"name\":");
-    internal::append_json_text(out, row.name);
+    formatting::append_json_text(out, row.name);
     out.append(",\"count\":");
     out.append_uint(row.count);
     append_us(",\"total_us\":", row.total_ns);

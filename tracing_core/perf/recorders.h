@@ -91,4 +91,4 @@ constexpr RecordedDuration recorded_duration(Duration const& duration) noexcept 
       TRACING_PERF_EVENT("compute_performance", ::tracing::kv("operations", tracing_operations), \
                          ::tracing::kv("gflops", tracing_took.rate(static_cast<double>(tracing_operations)) / 1e9));)
 
-#include "tracing_core/internal/short_macros.inc"
+#include "tracing_core/support/short_macros.inc"

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
 namespace tracing { inline namespace v1 {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

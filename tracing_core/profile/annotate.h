@@ -148,4 +148,4 @@ decltype(auto) annotate(std::string_view name, F&& f, internal::KeyValue<T>&&...
                           "\"step\", number", ::tracing::internal::an_annotation_level_comes_first_not_critical, \
                           "step", ::tracing::internal::step_number(number))
 
-#include "tracing_core/internal/short_macros.inc"
+#include "tracing_core/support/short_macros.inc"

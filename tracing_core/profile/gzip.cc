@@ -9,7 +9,7 @@
 #include <zlib.h>
 #endif
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 #ifdef TRACING_HAS_ZLIB
 
@@ -75,4 +75,4 @@ bool write_trace_json_gz(TraceSource source, ChromeTraceOptions const& options, 
   return is_good && gzip.write("}\n") && gzip.finish();
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

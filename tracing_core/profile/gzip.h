@@ -7,7 +7,7 @@
 
 #include "tracing_core/export/chrome/chrome_trace.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 // Compresses text. Needs zlib, which the library may have been built without. Single-thread.
 class Gzip {
@@ -37,4 +37,4 @@ class Gzip {
 // memory ran out, or without zlib; then the output is not a whole file.
 bool write_trace_json_gz(TraceSource source, ChromeTraceOptions const& options, Gzip::Out out);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

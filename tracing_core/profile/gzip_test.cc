@@ -12,7 +12,7 @@
 #include "tracing_core/record/recording.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
 
 TEST(TraceJsonGz, IsTheCompressedTrace) {
   if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
@@ -23,7 +23,7 @@ TEST(TraceJsonGz, IsTheCompressedTrace) {
     }
   });
   std::string message;
-  auto const recording = recording::Recording::read_file(path, message);
+  auto const recording = Recording::read_file(path, message);
   ASSERT_NE(recording, nullptr) << message;
   auto const source = [&recording] {
     TraceSource made(*recording);
@@ -57,4 +57,4 @@ TEST(GzipFile, HoldsTheWholeOfALargeText) {
   EXPECT_EQ(folder.read("a"), text);
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

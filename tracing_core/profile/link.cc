@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/characters.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/profile/link_server.h"
+#include "tracing_core/support/characters.h"
 
 extern char** environ;
 
@@ -44,7 +44,7 @@ bool is_set(char const* variable) noexcept {
 std::string name_in_url(std::string const& path) {
   std::string name = std::filesystem::path(path).filename();
   for (char& c : name) {
-    bool const is_plain = internal::is_word_character(c) || c == '.' || c == '-';
+    bool const is_plain = support::is_word_character(c) || c == '.' || c == '-';
     if (!is_plain) c = '_';
   }
   return name;

@@ -21,7 +21,7 @@
 #include <thread>
 #include <utility>
 
-#include "tracing_core/internal/scoped_signal_block.h"
+#include "tracing_core/support/scoped_signal_block.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

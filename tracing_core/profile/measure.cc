@@ -10,10 +10,10 @@
 
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/inspect/device_calls.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/profile/annotate.h"
 #include "tracing_core/profile/recorded_profile.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -93,9 +93,9 @@ class RunReader {
 
 void run_once(void (*run)(void* f), void* f, ProfiledRun& made) {
   TRACE_ANNOTATE("run", tracing::target("tracing::profile"));
-  std::uint64_t const begin = internal::ticks_now();
+  std::uint64_t const begin = support::ticks_now();
   run(f);
-  made.runtime_ns = internal::ns_between(begin, internal::ticks_now());
+  made.runtime_ns = support::ns_between(begin, support::ticks_now());
 }
 
 // Records the runs. Ends the recording even if a run throws.

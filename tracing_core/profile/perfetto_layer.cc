@@ -6,11 +6,11 @@
 
 #include "tracing_core/export/perfetto/perfetto.h"
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/profile/profile_files.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -37,14 +37,14 @@ void PerfettoGuard::finish() noexcept {
 }
 
 std::string PerfettoGuard::write() const {
-  if (store_ == nullptr || forks_when_made_ != internal::fork_count()) return {};
-  auto const recording = internal::read_region(store_->region());
+  if (store_ == nullptr || forks_when_made_ != support::fork_count()) return {};
+  auto const recording = recording::read_region(store_->region());
   if (recording == nullptr) throw std::bad_alloc();
   return internal::write_whole_file(path_, [&](internal::WriteText const& out) {
-    internal::TraceSource source(*recording);
+    recording::TraceSource source(*recording);
     source.process = internal::program_name();
     source.filter = with_perf_spans(nullptr);
-    internal::write_perfetto(std::move(source), out);
+    recording::write_perfetto(std::move(source), out);
     return true;
   });
 }
@@ -61,7 +61,7 @@ std::pair<std::unique_ptr<Layer>, PerfettoGuard> perfetto_layer(PerfettoOptions 
   made.first = std::make_unique<internal::RecordLayer>(store);
   made.second.path_ = internal::absolute_path(options.path);
   made.second.store_ = std::move(store);
-  made.second.forks_when_made_ = internal::fork_count();
+  made.second.forks_when_made_ = support::fork_count();
   return made;
 }
 

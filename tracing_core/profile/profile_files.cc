@@ -16,9 +16,9 @@
 #include "tracing_core/export/xplane/profile_folder.h"
 #include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/inspect/statistics_reader.h"
-#include "tracing_core/internal/open_file.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/profile/gzip.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
@@ -27,7 +27,7 @@ std::string message_of(int error) { return std::generic_category().message(error
 
 // Makes a folder that did not exist and returns its path. If that fails, returns an empty path and sets errno.
 std::string make_run_folder(std::string const& profiles) {
-  std::string const first = profiles + "/" + profile_run_of(Instant::now());
+  std::string const first = profiles + "/" + recording::profile_run_of(Instant::now());
   std::string folder = first;
   for (int number = 2; mkdir(folder.c_str(), 0777) != 0; ++number) {
     if (errno != EEXIST) return {};
@@ -49,13 +49,13 @@ std::string profiles_folder(std::string dir) {
 // Writes each of the files.
 void write_files(RecordedProfile& profile, ProfileResult& result, std::string const& host) {
   auto const source = [&] {
-    TraceSource made(*profile.recording);
+    recording::TraceSource made(*profile.recording);
     made.process = program_name();
     made.filter = with_perf_spans(nullptr);
     return made;
   };
   auto const add = [&](std::string const& suffix, std::function<bool(WriteText const&)> const& content) {
-    std::string const path = result.folder + "/" + profile_name_of(host) + suffix;
+    std::string const path = result.folder + "/" + recording::profile_name_of(host) + suffix;
     std::string error = write_whole_file(path, content, FileName::formed);
     if (error.empty()) {
       result.files.push_back(path);
@@ -63,13 +63,14 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
       result.error = std::move(error);
     }
   };
-  add(".xplane.pb", [&](WriteText const& out) { return write_xplane(source(), {.hostname = host}, out), true; });
-  if (Gzip::is_available()) {
-    add(".trace.json.gz", [&](WriteText const& out) { return write_trace_json_gz(source(), {}, out); });
+  add(".xplane.pb",
+      [&](WriteText const& out) { return recording::write_xplane(source(), {.hostname = host}, out), true; });
+  if (recording::Gzip::is_available()) {
+    add(".trace.json.gz", [&](WriteText const& out) { return recording::write_trace_json_gz(source(), {}, out); });
   } else {
-    add(".trace.json", [&](WriteText const& out) { return write_chrome(source(), {}, out), true; });
+    add(".trace.json", [&](WriteText const& out) { return recording::write_chrome(source(), {}, out), true; });
   }
-  add(".pftrace", [&](WriteText const& out) { return write_perfetto(source(), out), true; });
+  add(".pftrace", [&](WriteText const& out) { return recording::write_perfetto(source(), out), true; });
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, Pr
     result.folder = make_run_folder(profiles);
     if (result.folder.empty()) result.error = "could not create a folder in " + profiles + ": " + message_of(errno);
   } else {
-    result.folder = profiles + "/" + profile_name_of(options.run);
+    result.folder = profiles + "/" + recording::profile_name_of(options.run);
     if (mkdir(result.folder.c_str(), 0777) != 0 && errno != EEXIST)
       result.error = "could not create " + result.folder + ": " + message_of(errno);
   }
@@ -131,9 +132,9 @@ ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, Pr
 }
 
 std::string tables_of(RecordedProfile& profile, std::size_t max_rows) {
-  StatisticsSource source(*profile.recording);
+  recording::StatisticsSource source(*profile.recording);
   source.filter = with_perf_spans(nullptr);
-  StatisticsReader reader(StatisticsBy::all);
+  recording::StatisticsReader reader(StatisticsBy::all);
   reader.add(std::move(source));
   TextBuffer tables;
   append_statistics_table(tables, reader.finish(), {.max_rows = max_rows});

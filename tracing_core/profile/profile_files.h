@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "tracing_core/internal/open_file.h"
 #include "tracing_core/profile/profiler_options.h"
 #include "tracing_core/profile/recorded_profile.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -257,7 +257,7 @@ class WithProfiler : public testing::Test {
   }
 
   static inline std::string const kTrace =
-      tracing::internal::Gzip::is_available() ? "machine.trace.json.gz" : "machine.trace.json";
+      tracing::recording::Gzip::is_available() ? "machine.trace.json.gz" : "machine.trace.json";
   tracing_test::TemporaryFolder const folder_;
   ProfilerOptions const quiet_{.host_name = "machine", .print = false};
 };

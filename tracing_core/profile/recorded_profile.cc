@@ -16,12 +16,12 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/filter/targets.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/never_destroyed.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/never_destroyed.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
@@ -202,7 +202,7 @@ RecordedProfile stop_recording() {
   recorded.options = std::move(profile.options);
   Region& region = profile.store->region();
   try {
-    recorded.recording = read_region(region, profile.start_ticks);
+    recorded.recording = recording::read_region(region, profile.start_ticks);
   } catch (std::bad_alloc const&) {
   }
   recorded.overwritten = region.lost_of(profile.store->tag());

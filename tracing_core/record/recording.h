@@ -12,13 +12,9 @@
 #include "tracing_core/model/instant.h"
 #include "tracing_core/record/entry.h"
 
-namespace tracing { inline namespace v1 {
+namespace tracing { inline namespace v1 { namespace recording {
 
-namespace internal {
 class RecordingState;
-}
-
-namespace recording {
 
 struct Thread {
   std::uint64_t number = 0;
@@ -48,7 +44,7 @@ class Recording {
   static std::unique_ptr<Recording> read_file(std::string const& path, std::string& error);
   /// Reads the bytes of a file.
   static std::unique_ptr<Recording> read_bytes(std::string_view bytes, std::string& error);
-  explicit Recording(std::unique_ptr<internal::RecordingState> state) noexcept;
+  explicit Recording(std::unique_ptr<RecordingState> state) noexcept;
   Recording(Recording const&) = delete;
   Recording& operator=(Recording const&) = delete;
   ~Recording();
@@ -100,8 +96,7 @@ class Recording {
   friend class Recordings;
   void visit(void (*each)(void* context, Entry const& entry), void* context);
 
-  std::unique_ptr<internal::RecordingState> const state_;
+  std::unique_ptr<RecordingState> const state_;
 };
 
-}  // namespace recording
-}}  // namespace tracing::v1
+}}}  // namespace tracing::v1::recording

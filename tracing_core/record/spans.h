@@ -47,7 +47,7 @@ class Spans {
   std::uint64_t innermost(Entry const& entry) const;
 
   std::unordered_map<std::uint64_t, std::shared_ptr<Span>> spans_;
-  std::unordered_map<std::uint64_t, internal::SpanTracker<std::uint64_t>> foreign_;  // spans that other tracks are in
+  std::unordered_map<std::uint64_t, SpanTracker<std::uint64_t>> foreign_;  // spans that other tracks are in
   std::unordered_map<std::uint64_t, std::uint64_t> restored_;  // by writer: the span whose restated values are new
   std::uint64_t ended_ = 0;
   Span const* current_ = nullptr;

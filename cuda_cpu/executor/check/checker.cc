@@ -9,12 +9,12 @@
 
 #include "cuda_cpu/executor/machine/places.h"
 #include "cuda_cpu/executor/steps/map.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu {
 namespace {
 
-using tracing::internal::counted;
+using tracing::support::counted;
 
 template <class T>
 T* zeroed(std::size_t count) {

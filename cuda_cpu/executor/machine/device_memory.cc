@@ -8,12 +8,12 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu {
 
-using tracing::internal::counted;
-using tracing::internal::MutexLock;
+using tracing::support::counted;
+using tracing::support::MutexLock;
 
 namespace {
 

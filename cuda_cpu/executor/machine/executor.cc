@@ -17,8 +17,8 @@
 namespace cuda_cpu {
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 // The limit on local memory of a block. A thread may have 512 KiB, but not all 1024 threads of a block.
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{256} << 20;
@@ -331,8 +331,8 @@ class Executor::Pool {
   unsigned const count_;            // number of workers
   std::atomic<unsigned> large_{0};  // number of runs of which a worker may begin more than resident_blocks_ blocks
   Mutex mutex_;
-  tracing::internal::CondVar changed_;                                   // signals a change of waiting_ or ends_
-  tracing::internal::CondVar done_;                                      // signals that a run may have ended
+  tracing::support::CondVar changed_;                                    // signals a change of waiting_ or ends_
+  tracing::support::CondVar done_;                                       // signals that a run may have ended
   std::deque<std::shared_ptr<Job>> waiting_ TRACING_GUARDED_BY(mutex_);  // runs with blocks to begin
   std::uint64_t runs_ TRACING_GUARDED_BY(mutex_) = 0;
   bool ends_ TRACING_GUARDED_BY(mutex_) = false;

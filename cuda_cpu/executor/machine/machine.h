@@ -22,7 +22,7 @@
 
 #include "cuda_cpu/executor/executor.h"
 #include "cuda_cpu/ptx/forms.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu {
 
@@ -202,10 +202,10 @@ struct Launch {
   void explain_timeout(Fault& fault, std::uint64_t begun) const;
 
  private:
-  mutable tracing::internal::Mutex mutex_;
+  mutable tracing::support::Mutex mutex_;
   std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
   std::vector<std::pair<Dimensions, Places>> places_ TRACING_GUARDED_BY(mutex_);  // for each block
-  tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
+  tracing::support::Mutex printing_;  // held while options->print runs, which may call fail()
 };
 
 /// The steps to which the lanes of a warp return from calls at one depth.

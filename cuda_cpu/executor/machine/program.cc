@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda_cpu/executor/machine/decode.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu {
 
@@ -17,7 +17,7 @@ struct Program::State {
   DeviceMemory& memory;
   Addresses addresses = {};
   std::unique_ptr<CodePlace[]> code = {};  // an element for each function: their addresses are unique in the process
-  tracing::internal::Mutex mutex = {};
+  tracing::support::Mutex mutex = {};
   std::map<std::string, std::unique_ptr<DecodedKernel const>, std::less<>> kernels TRACING_GUARDED_BY(mutex) = {};
 };
 
@@ -75,7 +75,7 @@ LoadedVariable Program::find_variable(std::string_view name) const noexcept {
 DecodedKernel const* Program::find_kernel(std::string_view name) const {
   auto const* const entry = module_->find_entry(name);
   if (entry == nullptr || entry->refusal) return nullptr;
-  tracing::internal::MutexLock const lock(state_->mutex);
+  tracing::support::MutexLock const lock(state_->mutex);
   auto const known = state_->kernels.find(name);
   if (known != state_->kernels.end()) return known->second.get();
   auto decoded = decode(*module_, *entry, state_->addresses);

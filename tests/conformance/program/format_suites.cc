@@ -98,7 +98,7 @@ std::size_t scenario_parts(Json const& input) {
 // Returns the text that `testlog show` would print.
 std::string text_of_recording(RecordStore const& recorded, tracing::PrintOptions options) {
   std::string text;
-  auto const recording = tracing::internal::read_region(recorded.region());
+  auto const recording = tracing::recording::read_region(recorded.region());
   auto const registry = printing_registry(std::move(options), text);
   tracing::recording::replay(*recording, *registry, [](tracing::recording::Entry const&) { return true; });
   for (std::string const& problem : recording->problems()) text += "problem: " + problem + "\n";

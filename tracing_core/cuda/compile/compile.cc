@@ -10,7 +10,7 @@
 
 #include "tracing_core/cuda/compile/compile_internal.h"
 #include "tracing_core/cuda/stopwatch.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
@@ -84,7 +84,7 @@ std::string_view line_of(std::string_view source, std::size_t line) {
     if (end == source.npos) return {};
     source.remove_prefix(end + 1);
   }
-  return tracing::internal::trimmed(source.substr(0, source.find('\n')));
+  return tracing::support::trimmed(source.substr(0, source.find('\n')));
 }
 
 Value text_or_none(std::string_view text) { return text.empty() ? Value() : Value::of_text(text); }

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "tracing_core/cuda/compile/compile_internal.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 using Kernel = std::shared_ptr<CompiledKernel const>;
 
 struct CompileCache::State {
@@ -20,8 +20,8 @@ struct CompileCache::State {
   NvrtcApi const nvrtc;
   CompileCacheOptions const options;
 
-  mutable tracing::internal::Mutex mutex;
-  tracing::internal::CondVar done;
+  mutable tracing::support::Mutex mutex;
+  tracing::support::CondVar done;
   std::unordered_map<std::string, Kernel> entries TRACING_GUARDED_BY(mutex);  // null: a thread is compiling it
   Counts counts TRACING_GUARDED_BY(mutex);
 

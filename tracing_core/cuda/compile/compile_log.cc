@@ -11,7 +11,7 @@
 //     ptxas warning : Registers are spilled to local memory in function 'k'
 //     ptxas info    : Compiling entry function 'k' for 'sm_90'
 #include "tracing_core/cuda/compile_log.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/short_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,8 +20,8 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::trimmed;
-using tracing::internal::without_leading;
+using tracing::support::trimmed;
+using tracing::support::without_leading;
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kDigits = "0123456789";

@@ -1,6 +1,6 @@
 #include "tracing_core/cuda/compile/compile_internal.h"
-#include "tracing_core/internal/characters.h"
-#include "tracing_core/internal/short_text.h"
+#include "tracing_core/support/characters.h"
+#include "tracing_core/support/short_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,13 +12,13 @@
 namespace tracing { inline namespace v1 { namespace cuda { namespace internal {
 namespace {
 
-using tracing::internal::without_trailing;
+using tracing::support::without_trailing;
 
 constexpr std::string_view kBlanks = " \t\r\v\f";
 
 void skip_blanks_and_comments(std::string_view& text) {
   while (true) {
-    text = tracing::internal::without_leading(text, kBlanks);
+    text = tracing::support::without_leading(text, kBlanks);
     if (!text.starts_with("/*")) return;
     std::size_t const end = text.find("*/", 2);
     text.remove_prefix(end == text.npos ? text.size() : end + 2);
@@ -95,7 +95,7 @@ IncludeNames include_names(std::string_view source) {
   for (std::size_t at = source.find(kWord); at != source.npos; at = source.find(kWord, at + 1)) {
     std::string_view rest = source.substr(at + kWord.size());
     if (rest.starts_with("_next")) rest.remove_prefix(5);
-    if (!rest.empty() && tracing::internal::is_word_character(rest.front())) continue;
+    if (!rest.empty() && tracing::support::is_word_character(rest.front())) continue;
     skip_blanks_and_comments(rest);
     if (rest.starts_with('(')) rest.remove_prefix(1);  // of __has_include
     skip_blanks_and_comments(rest);

@@ -9,10 +9,10 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 struct Drivers {
-  tracing::internal::Mutex mutex;
+  tracing::support::Mutex mutex;
   std::vector<Driver*> alive TRACING_GUARDED_BY(mutex);
   std::vector<Loss> losses_of_destroyed TRACING_GUARDED_BY(mutex);
 };

@@ -9,7 +9,7 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 constexpr std::size_t kMaxCandidates = 8;  // the number that is reported individually
 

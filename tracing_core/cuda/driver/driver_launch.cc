@@ -13,7 +13,7 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::MutexLock;
+using tracing::support::MutexLock;
 
 // Emits the information log of a module load line by line. Since we request no statistics, a line is a warning, for
 // example that a kernel cannot be run, unless it is marked as information.

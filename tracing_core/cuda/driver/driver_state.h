@@ -17,7 +17,7 @@
 
 #include "tracing_core/cuda/driver.h"
 #include "tracing_core/cuda/driver/launch_log.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
@@ -110,7 +110,7 @@ struct Driver::State {
   bool const blocking;  // each launch waits for its end
   LaunchLog log;
   std::atomic<int> device{0};
-  mutable tracing::internal::Mutex mutex;
+  mutable tracing::support::Mutex mutex;
   CUcontext context TRACING_GUARDED_BY(mutex) = nullptr;
   std::unordered_map<CUmodule, std::string> modules TRACING_GUARDED_BY(mutex);  // their names
   std::optional<Loss> loss TRACING_GUARDED_BY(mutex);

@@ -10,8 +10,8 @@
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
+using tracing::support::Mutex;
+using tracing::support::MutexLock;
 
 thread_local constinit LaunchId this_threads_launch = 0;
 constinit std::atomic<LaunchId> last_launch{0};
@@ -85,7 +85,7 @@ std::string_view LaunchLog::name_of(CUfunction function) {
 
 LaunchLog::Added LaunchLog::begin(CUfunction function, CUstream stream, LaunchRing::New const& launch, Span&& span,
                                   Span&& perf) {
-  std::uint64_t const ticks = tracing::internal::ticks_now();
+  std::uint64_t const ticks = tracing::support::ticks_now();
   MutexLock lock(mutex_);
   Stream& on = stream_of(stream);
   std::string_view const kernel = kernel_of(function);

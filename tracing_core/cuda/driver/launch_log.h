@@ -12,7 +12,7 @@
 
 #include "tracing_core/cuda/driver/launch_ring.h"
 #include "tracing_core/cuda/launch.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
@@ -52,7 +52,7 @@ class LaunchLog {
     with_span,  ///< launches with a span or a perf span
   };
 
-  LaunchLog() { tracing::internal::start_span_clock(); }
+  LaunchLog() { tracing::support::start_span_clock(); }
 
   /// Returns 0 for the default stream. Other streams are numbered as they are first seen; numbers are not reused.
   std::uint64_t number_of(CUstream stream);
@@ -134,7 +134,7 @@ class LaunchLog {
   template <class F>
   void visit(F&& f) const TRACING_REQUIRES(mutex_);
 
-  mutable tracing::internal::Mutex mutex_;
+  mutable tracing::support::Mutex mutex_;
   // The stream that was used last; mostly it is used next, too.
   CUstream last_handle_ TRACING_GUARDED_BY(mutex_) = nullptr;
   Stream* last_used_ TRACING_GUARDED_BY(mutex_) = nullptr;  // may be null

@@ -79,7 +79,7 @@ Launch LaunchRing::take(std::size_t slot, Moment const& now) noexcept {
   launch.grid = entry.launch.grid;
   launch.block = entry.launch.block;
   launch.stream = stream_;
-  launch.at = now.time - std::chrono::nanoseconds(tracing::internal::ns_between(entry.ticks, now.ticks));
+  launch.at = now.time - std::chrono::nanoseconds(tracing::support::ns_between(entry.ticks, now.ticks));
   if (!spans_.empty()) {
     launch.span = std::move(spans_[slot].span);
     launch.perf = std::move(spans_[slot].perf);

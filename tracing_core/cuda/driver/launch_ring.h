@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tracing_core/cuda/launch.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
@@ -66,7 +66,7 @@ class LaunchRing {
   struct Moment {
     std::chrono::steady_clock::time_point time;
     std::uint64_t ticks = 0;
-    static Moment now() noexcept { return {std::chrono::steady_clock::now(), tracing::internal::ticks_now()}; }
+    static Moment now() noexcept { return {std::chrono::steady_clock::now(), tracing::support::ticks_now()}; }
   };
 
   std::size_t slot(std::size_t i) const noexcept { return (first_ + i) & (entries_.size() - 1); }

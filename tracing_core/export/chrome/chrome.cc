@@ -9,7 +9,7 @@
 #include "tracing_core/export/chrome/chrome_output.h"
 #include "tracing_core/export/chrome/chrome_record.h"
 #include "tracing_core/export/print/line_buffer.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -128,7 +128,7 @@ class ChromeLayer final : public Layer {
     ChromeStream* const stream = output_->own_stream(context.track());
     if (stream == nullptr) [[unlikely]]
       return false;
-    std::uint64_t const ticks = internal::ticks_now();
+    std::uint64_t const ticks = support::ticks_now();
     SpanLock lock = span.lock();
     StoredValues const& values = span.values();
     bool const is_end = phase == 'E' || phase == 'e';
@@ -142,7 +142,7 @@ class ChromeLayer final : public Layer {
     ChromeStream* const stream = output_->own_stream(context.track());
     if (stream == nullptr) [[unlikely]]
       return false;
-    std::uint64_t const ticks = internal::ticks_now();
+    std::uint64_t const ticks = support::ticks_now();
     StoredValues values;
     if (values.start(event.fields)) values.keep_payloads();
     SpanLock lock;
@@ -168,7 +168,7 @@ class ChromeLayer final : public Layer {
   template <class F>
   void add_text(Context const& context, F append) const noexcept {
     Track const& track = context.track();
-    std::uint64_t const ticks = internal::ticks_now();
+    std::uint64_t const ticks = support::ticks_now();
     ChromeStream* const stream = output_->own_stream(track);
     internal::LineBuffer line;
     if (!line) [[unlikely]]

@@ -32,7 +32,7 @@ bool ChromeCallsites::append(TextBuffer& out, ChromeValuesRecord const& record, 
     if (value.is_empty()) continue;
     if (!has_args) out.append("\"args\":{");
     out.append(std::string_view(texts.keys[i]).substr(has_args ? 0 : 1));
-    append_json_value(out, value);
+    formatting::append_json_value(out, value);
     has_args = true;
   }
   if (has_args) out.append("},");
@@ -52,7 +52,7 @@ ChromeCallsites::Texts ChromeCallsites::make(Metadata const& metadata) const {
     InlineTextBuffer<256> key;
     key.push_back(',');
     std::string_view const name = metadata.fields()[i];
-    append_json_text(key, name);
+    formatting::append_json_text(key, name);
     key.push_back(':');
     if (key.truncated()) throw std::bad_alloc();
     // The names that the writer itself adds begin with a dot.

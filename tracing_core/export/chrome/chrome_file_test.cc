@@ -18,7 +18,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/chrome/chrome_test_support.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { namespace {
@@ -105,9 +105,9 @@ class SimulatedTime {
   SimulatedTime() { pass(1s); }
   SimulatedTime(SimulatedTime const&) = delete;
   SimulatedTime& operator=(SimulatedTime const&) = delete;
-  ~SimulatedTime() { internal::simulate_time(0); }
+  ~SimulatedTime() { support::simulate_time(0); }
   void pass(std::chrono::nanoseconds time) {
-    internal::simulate_time(internal::simulated_ns + static_cast<std::uint64_t>(time.count()));
+    support::simulate_time(support::simulated_ns + static_cast<std::uint64_t>(time.count()));
   }
 };
 

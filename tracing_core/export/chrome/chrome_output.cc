@@ -17,8 +17,8 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/print/line_buffer.h"
-#include "tracing_core/internal/scoped_signal_block.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/scoped_signal_block.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -20,12 +20,12 @@
 #include "tracing_core/export/chrome/chrome_stream.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print/worker_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/tick_converter.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/tick_converter.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

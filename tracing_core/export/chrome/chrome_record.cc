@@ -26,7 +26,7 @@ template <class F>
 void append_as_text(TextBuffer& out, F append) noexcept {
   InlineTextBuffer<256> text;
   append(text);
-  append_json_text(out, text.view());
+  formatting::append_json_text(out, text.view());
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ class ChromeRecords::Members {
     char before = '{';
     for (Member const& member : std::span(members_, count_)) {
       out.push_back(before);
-      append_json_text(out, member.name());
+      formatting::append_json_text(out, member.name());
       out.push_back(':');
       out.append(values_.view().substr(member.value_begin, member.value_size));
       before = ',';
@@ -113,7 +113,7 @@ class ChromeRecords::Members {
   InlineTextBuffer<512> values_;
   Member members_[260];  // more members than a callsite can have fields
   std::size_t count_ = 0;
-  std::optional<JsonNames> names_;
+  std::optional<formatting::JsonNames> names_;
 };
 
 void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
@@ -132,7 +132,7 @@ void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place
   out.append(",\n{\"args\":{\"name\":");
   append_as_text(out, [&](TextBuffer& name) {
     if (track.name.empty() && as_tracing_chrome_) return name.append_int(place.tid);
-    append_name_of_thread(name, track);
+    recording::append_name_of_thread(name, track);
   });
   out.append("},\"name\":\"thread_name\",\"ph\":\"M\"");
   append_place(out, place, false);
@@ -158,7 +158,7 @@ void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, s
       category.data() != nullptr && category_ == nullptr && category != span.metadata().target();
   append(out, phase, id, category, {span.metadata(), span, nullptr}, place, [&](Members& members) {
     if (is_below_another && !is_end) {
-      members.add(".target", [&](TextBuffer& text) { append_json_text(text, span.metadata().target()); });
+      members.add(".target", [&](TextBuffer& text) { formatting::append_json_text(text, span.metadata().target()); });
     }
     SpanLock const lock = span.lock();
     bool is_known = is_end && !as_tracing_chrome_;  // the record of the beginning has the first group
@@ -198,21 +198,21 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::s
   out.append(",\n{");
   if (as_tracing_chrome_ && has_place) {
     out.append("\".file\":");
-    append_json_text(out, subject.metadata.file());
+    formatting::append_json_text(out, subject.metadata.file());
     out.append(",\".line\":");
     out.append_uint(subject.metadata.line());
     out.push_back(',');
   }
   Members members(as_tracing_chrome_ ? Members::Order::by_key : Members::Order::as_they_come);
   if (!as_tracing_chrome_ && !is_end && has_place) {
-    members.add(".file", [&](TextBuffer& text) { append_json_text(text, subject.metadata.file()); });
+    members.add(".file", [&](TextBuffer& text) { formatting::append_json_text(text, subject.metadata.file()); });
     members.add(".line", [&](TextBuffer& text) { text.append_uint(subject.metadata.line()); });
   }
   if (include_args_) add(members);
   members.append_as_args(out);
   if (as_tracing_chrome_ || phase != 'E') {  // an end belongs to the last beginning of its thread
     out.append("\"cat\":");
-    category.data() != nullptr ? append_json_text(out, category) : append_category(out, subject);
+    category.data() != nullptr ? formatting::append_json_text(out, category) : append_category(out, subject);
     out.push_back(',');
   }
   if (id != 0) {
@@ -233,7 +233,7 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::s
 void ChromeRecords::append_slice(TextBuffer& out, char phase, std::string_view name,
                                  ChromePlace const& place) const noexcept {
   out.append(",\n{\"cat\":\"test\",\"name\":");
-  append_json_text(out, name);
+  formatting::append_json_text(out, name);
   out.append(",\"ph\":\"");
   out.push_back(phase);
   out.push_back('"');
@@ -259,7 +259,7 @@ void ChromeRecords::add_fields(Members& members, FieldValues const& fields, bool
     Value const value = fields.value(i);
     if (value.is_empty() || (!with_message && fields.name(i) == "message")) continue;
     members.add_field(fields.metadata(), i, [&](TextBuffer& text) {
-      as_tracing_chrome_ ? append_json_printed(text, value) : append_json_value(text, value);
+      as_tracing_chrome_ ? formatting::append_json_printed(text, value) : formatting::append_json_value(text, value);
     });
   }
 }
@@ -270,10 +270,10 @@ bool ChromeRecords::has_message_among_args(Event const& event) const noexcept {
 
 void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) const noexcept {
   if (name_ != nullptr) return append_as_text(out, [&](TextBuffer& text) { name_(text, subject); });
-  if (subject.span && !as_tracing_chrome_ && is_kernel(subject.metadata))
-    return append_as_text(out, [&](TextBuffer& text) { append_kernel_name(text, subject.span); });
+  if (subject.span && !as_tracing_chrome_ && recording::is_kernel(subject.metadata))
+    return append_as_text(out, [&](TextBuffer& text) { recording::append_kernel_name(text, subject.span); });
   if (subject.event == nullptr || !has_default_name(*subject.event))
-    return append_json_text(out, subject.metadata.name());
+    return formatting::append_json_text(out, subject.metadata.name());
   append_as_text(out, [&](TextBuffer& text) {
     Value const message = as_tracing_chrome_ ? Value() : message_of(subject.event->fields);
     if (!message.is_empty()) return append_message_text(text, message, {});
@@ -285,7 +285,7 @@ void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) c
 }
 
 void ChromeRecords::append_category(TextBuffer& out, ChromeSubject const& subject) const noexcept {
-  if (category_ == nullptr) return append_json_text(out, subject.metadata.target());
+  if (category_ == nullptr) return formatting::append_json_text(out, subject.metadata.target());
   append_as_text(out, [&](TextBuffer& text) { category_(text, subject); });
 }
 

@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "tracing_core/internal/words.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/words.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

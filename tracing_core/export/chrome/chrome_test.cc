@@ -18,7 +18,7 @@
 #include "tracing_core/emit/past_span.h"
 #include "tracing_core/export/chrome/chrome_test_support.h"
 #include "tracing_core/format/field_format.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing { namespace {
@@ -210,7 +210,7 @@ TEST(ChromeLayer, CallsAThreadWithoutANameByItsNumber) {
   auto const records = records_of(trace_text({}, [&](RegistryPtr const& registry) {
     std::thread([&] {
       set_thread_name("");
-      number = internal::this_thread_info().number;
+      number = support::this_thread_info().number;
       with_default(registry, [] { TRACE_INFO("event"); });
     }).join();
   }));

@@ -11,7 +11,10 @@
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/record/replay.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
+
 namespace {
 
 // Writes sections as slices of the thread that recorded their beginnings and ends.
@@ -19,7 +22,7 @@ class ChromeSections {
  public:
   explicit ChromeSections(ChromeGuard const& guard) : guard_(guard) {}
 
-  void add(RecordedSection const& section, recording::Entry const& at) {
+  void add(RecordedSection const& section, Entry const& at) {
     Track const track{at.track, {}};  // a second track with the thread's number, whose records do not name the thread
     if (section.begins) open_.emplace_back(section.name);
     if (open_.empty()) return;  // the section's beginning was overwritten
@@ -34,11 +37,11 @@ class ChromeSections {
 
 }  // namespace
 
-Instant first_time_of(recording::Recording& recording) {
+Instant first_time_of(Recording& recording) {
   constexpr std::uint64_t kDay = 86'400'000'000'000;
   Instant const start = recording.start();
   Instant first = start;
-  recording.for_each([&](recording::Entry const& entry) {
+  recording.for_each([&](Entry const& entry) {
     bool const is_new = !entry.is_context && !entry.is_restated();
     std::uint64_t const before = static_cast<std::uint64_t>(start.ns) - static_cast<std::uint64_t>(entry.time.ns);
     if (is_new && entry.time < first && before < kDay) first = entry.time;
@@ -47,7 +50,7 @@ Instant first_time_of(recording::Recording& recording) {
 }
 
 void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::function<void(std::string_view)> out) {
-  recording::Recording& recording = source.recording;
+  Recording& recording = source.recording;
   ChromeProcess process = ChromeProcess::current();
   process.pid = static_cast<std::int64_t>(source.pid);
   process.name = source.process;
@@ -61,13 +64,13 @@ void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::fu
       chrome_layer_of(std::move(process), {.sink = make_sink([&out](Level, std::string_view text) { out(text); })});
   auto const registry = RegistryBuilder().with(std::move(layer), std::move(source.filter)).build();
   ChromeSections sections(guard);
-  auto const each = [&](recording::Entry const& entry) {
+  auto const each = [&](Entry const& entry) {
     if (source.each != nullptr) source.each(entry);
     auto const section = source.section_of != nullptr ? source.section_of(entry) : std::nullopt;
     if (section) sections.add(*section, entry);
     return source.is_wanted == nullptr || source.is_wanted(entry);
   };
-  replay(recording, *registry, each, recording::LostEntries::shown);
+  replay(recording, *registry, each, LostEntries::shown);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -9,13 +9,15 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
+
+using namespace internal;
 
 TEST(ChromeTrace, HasOnlyWhatIsWanted) {
   auto const store = std::make_shared<RecordStore>(Region::make_anonymous(1 << 20));
@@ -28,7 +30,7 @@ TEST(ChromeTrace, HasOnlyWhatIsWanted) {
   TraceSource one(*recording);
   one.process = "a process";
   int seen = 0;
-  one.is_wanted = [&seen](recording::Entry const&) { return ++seen <= 4; };  // two spans
+  one.is_wanted = [&seen](Entry const&) { return ++seen <= 4; };  // two spans
   std::string plain;
   write_chrome(std::move(one), {}, [&plain](std::string_view text) { plain += text; });
   std::string phases;
@@ -56,4 +58,4 @@ TEST(ChromeTraceOfAProfile, HasNoEndOfASpanThatBeganBefore) {
   EXPECT_EQ(slices, "B query|E query|");
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

@@ -43,7 +43,7 @@
 #include "tracing_core/export/chrome/chrome_output.h"
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/format/json_value.h"
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 
@@ -225,7 +225,7 @@ bool ChromeOutput::write_head() noexcept {
   head.append(process_.opens_list ? "[\n" : ",\n");
   if (!as_tracing_chrome_) {
     head.append("{\"args\":{\"name\":");
-    append_json_text(head, process_.name);
+    formatting::append_json_text(head, process_.name);
     head.append("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":");
     head.append_int(process_.pid);
     head.append(",\"tid\":");

@@ -7,7 +7,7 @@
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame/flame_lines.h"
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -33,7 +33,7 @@ namespace {
 
 std::shared_ptr<FdSink> open_stacks(std::string const& path, std::error_code& error, FlameOptions const& options) {
   if (options.append) return FdSink::append_to(path, error, options.error_fd, internal::kEndOfBrokenStack);
-  int const descriptor = internal::open_new_file(path.c_str(), O_WRONLY | O_APPEND);
+  int const descriptor = support::open_new_file(path.c_str(), O_WRONLY | O_APPEND);
   if (descriptor < 0) {
     error.assign(errno, std::generic_category());
     return nullptr;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/digits.h"
-#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/support/digits.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -13,8 +13,8 @@
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame/flame_stack.h"
 #include "tracing_core/export/writer.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -3,8 +3,8 @@
 #include <new>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_scan.h"
+#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "tracing_core/export/timeline/timeline.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 using Type = PerfettoPackets::Type;
@@ -92,4 +92,4 @@ void write_perfetto(TraceSource source, PerfettoPackets::Out out) {
   packets.flush();
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

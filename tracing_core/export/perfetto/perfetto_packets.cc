@@ -7,7 +7,7 @@
 #include "tracing_core/export/timeline/trace_source.h"
 #include "tracing_core/model/level.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 constexpr std::size_t kPacketBlockBytes = 256 * 1024;
@@ -219,4 +219,4 @@ void PerfettoPackets::flush() {
   buffer_.clear();
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

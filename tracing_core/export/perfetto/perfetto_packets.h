@@ -13,7 +13,7 @@
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 struct PerfettoProcess {
   std::int64_t pid = 0;
@@ -142,4 +142,4 @@ void PerfettoPackets::add_packet(Event const& event, F&& fill) {
   });
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/open_file.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -34,8 +34,8 @@ std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
 
 std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int error_fd,
                                           std::string_view end_of_broken, bool may_be_special) {
-  using internal::FileName;
-  int const descriptor = internal::open_to_append(path.c_str(), may_be_special ? FileName::given : FileName::formed);
+  using support::FileName;
+  int const descriptor = support::open_to_append(path.c_str(), may_be_special ? FileName::given : FileName::formed);
   if (descriptor < 0) {
     error.assign(errno, std::generic_category());
     return nullptr;

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <ctime>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

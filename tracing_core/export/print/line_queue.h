@@ -12,10 +12,10 @@
 
 #include "tracing_core/export/non_blocking.h"
 #include "tracing_core/export/print/worker_state.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -2,14 +2,14 @@
 
 #include <spdlog/pattern_formatter.h>
 
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 {
 
 // Formats messages of spdlog loggers. Our own lines are not formatted here.
 struct LineSink::Formatting {
-  internal::Mutex mutex;
+  support::Mutex mutex;
   std::unique_ptr<spdlog::formatter> formatter TRACING_GUARDED_BY(mutex);
 };
 
@@ -20,7 +20,7 @@ void LineSink::log(spdlog::details::log_msg const& message) {
   Level const level = from_spdlog(message.level);
   spdlog::memory_buf_t formatted;
   {
-    internal::MutexLock const lock(formatting_->mutex);
+    support::MutexLock const lock(formatting_->mutex);
     if (formatting_->formatter != nullptr) formatting_->formatter->format(message, formatted);
   }
   if (formatted.size() > 0) return write(level, {formatted.data(), formatted.size()});
@@ -35,7 +35,7 @@ void LineSink::set_pattern(std::string const& pattern) {
 }
 
 void LineSink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
-  internal::MutexLock const lock(formatting_->mutex);
+  support::MutexLock const lock(formatting_->mutex);
   formatting_->formatter = std::move(formatter);
 }
 

@@ -15,10 +15,10 @@
 #include <optional>
 #include <system_error>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
-#include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
+#include "tracing_core/support/scoped_signal_block.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::uint32_t kTurns = std::uint32_t{1} << 31;
 // would miss races of the program.
 constinit std::atomic<std::uint32_t> writers{0};
 constinit std::atomic<std::uint32_t> waits{0};
-constinit pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;  // taken with a time limit, which internal::Mutex lacks
+constinit pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;  // taken with a time limit, which support::Mutex lacks
 
 [[gnu::constructor]] void register_fork_handler_of_writes() noexcept {
   set_fork_handler(ForkStage::writes, {nullptr, nullptr, []() noexcept {

@@ -6,7 +6,7 @@
 
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print/sink_call.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 {
 namespace {
@@ -29,7 +29,7 @@ void write_to(spdlog::sinks::sink& sink, LineSink* line_sink, Line const& line) 
   internal::give_to(sink, {.level = metadata.level(),
                            .text = line.text,
                            .time = line.time,
-                           .os_thread = internal::this_thread_info().os_thread,
+                           .os_thread = support::this_thread_info().os_thread,
                            .target = metadata.target(),
                            .file = metadata.file(),
                            .line = metadata.line()});

@@ -9,7 +9,7 @@
 #include "tracing_core/export/timeline/timeline.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 std::optional<std::uint64_t> count_of(Value const& value) noexcept {
@@ -64,4 +64,4 @@ void append_kernel_details(TextBuffer& out, SpanRef span) {
   out.append(words.view());
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/utf8.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 // Appends fields to a buffer. If memory runs out, the buffer is truncated(), and its content must be dropped. Source:
 // https://protobuf.dev/programming-guides/encoding/.
@@ -49,7 +49,7 @@ class ProtoWriter {
       return bytes(field, value);
     InlineTextBuffer<512> valid;
     for (std::string_view rest = value; !rest.empty();) {
-      DecodedChar const c = decode_utf8(rest);
+      support::DecodedChar const c = support::decode_utf8(rest);
       valid.append(c.valid ? rest.substr(0, c.size) : std::string_view("\xEF\xBF\xBD"));
       rest.remove_prefix(c.size);
     }
@@ -110,7 +110,7 @@ class ProtoWriter {
         text.remove_prefix(1);
         continue;
       }
-      DecodedChar const c = decode_utf8(text);
+      support::DecodedChar const c = support::decode_utf8(text);
       if (!c.valid) return false;
       text.remove_prefix(c.size);
     }
@@ -120,4 +120,4 @@ class ProtoWriter {
   TextBuffer& out_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -14,7 +14,7 @@
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/record/replay.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 // Returns `memory.used` for the field `counter.memory.used`, and an empty name for other fields.
@@ -47,8 +47,7 @@ struct EventFields {
 class TimelineLayer final : public Layer {
  public:
   // `now` is the entry that is being replayed. All arguments must outlive the layer.
-  TimelineLayer(Timeline& to, recording::Recording const& recording, SpanLinks const& links,
-                recording::Entry const& now)
+  TimelineLayer(Timeline& to, Recording const& recording, SpanLinks const& links, Entry const& now)
       : to_(to), recording_(recording), links_(links), now_(now) {}
 
   void begin_test(std::string_view name);
@@ -104,9 +103,9 @@ class TimelineLayer final : public Layer {
   }
 
   Timeline& to_;
-  recording::Recording const& recording_;
+  Recording const& recording_;
   SpanLinks const& links_;
-  recording::Entry const& now_;
+  Entry const& now_;
   std::unordered_map<std::uint64_t, Row> rows_;  // by track
   std::uint64_t last_track_ = 0;
   Row* last_row_ = nullptr;
@@ -155,7 +154,7 @@ TimelineLayer::Row& TimelineLayer::row_of_tests() {
 // system's number of that thread, too.
 Track TimelineLayer::track_of_test() const {
   auto const thread = thread_of(recording_, now_.track);
-  for (recording::Thread const& other : recording_.threads()) {
+  for (Thread const& other : recording_.threads()) {
     if (other.number != now_.track && thread && other.os_thread == *thread) return {other.number, other.name};
   }
   return {now_.track, now_.track_name};
@@ -314,19 +313,19 @@ bool is_argument(Metadata const& metadata, std::size_t field) noexcept {
 }
 
 void draw_timeline(TraceSource source, SpanLinks const& links, Timeline& timeline) {
-  recording::Recording& recording = source.recording;
-  recording::Entry now;
+  Recording& recording = source.recording;
+  Entry now;
   auto made = std::make_unique<TimelineLayer>(timeline, recording, links, now);
   TimelineLayer& layer = *made;
   auto const registry = RegistryBuilder().with(std::move(made), std::move(source.filter)).build();
-  auto const each = [&](recording::Entry const& entry) {
+  auto const each = [&](Entry const& entry) {
     now = entry;
     if (source.each != nullptr) source.each(entry);
     auto const section = source.section_of != nullptr ? source.section_of(entry) : std::nullopt;
     if (section) section->begins ? layer.begin_test(section->name) : layer.end_test(*registry);
     return source.is_wanted == nullptr || source.is_wanted(entry);
   };
-  replay(recording, *registry, each, recording::LostEntries::shown);
+  replay(recording, *registry, each, LostEntries::shown);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -14,7 +14,7 @@
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 // Receives what draw_timeline() draws, to write it in the format of a trace. The slices of a row nest. The times of a
 // row do not go backwards: a time that is earlier than the latest so far is moved there.
@@ -98,4 +98,4 @@ void with_text_of(Value const& value, F&& f) {
   f(printed.view().substr(0, kMaxBytes));
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

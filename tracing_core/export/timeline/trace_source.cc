@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
-std::optional<RecordedSection> test_of(recording::Entry const& entry) {
-  if (entry.type != recording::EntryType::mark) return std::nullopt;
+std::optional<RecordedSection> test_of(Entry const& entry) {
+  if (entry.type != EntryType::mark) return std::nullopt;
   if (entry.metadata->name() == "test_end") return RecordedSection{false, {}};
   if (entry.metadata->name() != "test_begin" || entry.values == nullptr) return std::nullopt;
   FieldValues const values(*entry.metadata, entry.values);
-  Value const test = value_named(values, "test");
+  Value const test = internal::value_named(values, "test");
   return RecordedSection{true, test.kind() == ValueKind::text ? test.as_text() : std::string_view("?")};
 }
 
-SpanLinks SpanLinks::of(recording::Recording& recording) {
+SpanLinks SpanLinks::of(Recording& recording) {
   SpanLinks links;
-  if (!recording.has(recording::EntryType::follows_from)) return links;
-  recording.for_each([&links](recording::Entry const& entry) {
-    if (entry.type != recording::EntryType::follows_from) return;
+  if (!recording.has(EntryType::follows_from)) return links;
+  recording.for_each([&links](Entry const& entry) {
+    if (entry.type != EntryType::follows_from) return;
     links.causes.insert(entry.cause);
     links.causes_of.emplace(entry.span, entry.cause);
   });
@@ -47,13 +47,12 @@ void append_name_of_thread(TextBuffer& out, Track const& track) noexcept {
   out.append_uint(track.number);
 }
 
-std::optional<std::int64_t> thread_of(recording::Recording const& recording, std::uint64_t track) {
+std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track) {
   auto const& threads = recording.threads();
-  auto const found =
-      std::lower_bound(threads.begin(), threads.end(), track,
-                       [](recording::Thread const& a, std::uint64_t number) { return a.number < number; });
+  auto const found = std::lower_bound(threads.begin(), threads.end(), track,
+                                      [](Thread const& a, std::uint64_t number) { return a.number < number; });
   if (found == threads.end() || found->number != track) return std::nullopt;
   return found->os_thread;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

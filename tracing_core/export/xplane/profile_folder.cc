@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 std::string profile_run_of(Instant time) {
   time_t const seconds = time.ns / 1'000'000'000;
@@ -36,4 +36,4 @@ std::string profile_path(std::string_view folder, std::string_view run, std::str
   return path.append("plugins/profile/").append(run).append("/").append(profile_name_of(host)).append(suffix);
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

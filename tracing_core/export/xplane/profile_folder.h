@@ -6,7 +6,7 @@
 
 #include "tracing_core/model/instant.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 // Returns the name of a run that began at `time`, in local time: `2026_01_31_23_59_59`.
 std::string profile_run_of(Instant time);
@@ -18,4 +18,4 @@ std::string profile_name_of(std::string_view name);
 // Returns `<folder>/plugins/profile/<run>/<host><suffix>`, with profile_name_of(host) as the host.
 std::string profile_path(std::string_view folder, std::string_view run, std::string_view host, std::string_view suffix);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -19,7 +19,7 @@
 #include "tracing_core/export/xplane/xplane_plane.h"
 #include "tracing_core/model/level.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 using Of = XPlane::Of;
@@ -390,7 +390,7 @@ void XplaneTimeline::write(XPlane::Out const& out) const {
 void write_xplane(TraceSource source, XplaneOptions const& options, std::function<void(std::string_view)> out) {
   Instant const start = options.start ? options.start : source.recording.start();
   Instant last = std::max(start, source.recording.end());
-  source.each = [&last, each = std::move(source.each)](recording::Entry const& entry) {
+  source.each = [&last, each = std::move(source.each)](Entry const& entry) {
     last = std::max(last, entry.time);
     if (each != nullptr) each(entry);
   };
@@ -409,4 +409,4 @@ void write_xplane(TraceSource source, XplaneOptions const& options, std::functio
   out(host.view());
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

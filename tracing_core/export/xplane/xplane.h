@@ -8,7 +8,7 @@
 #include "tracing_core/export/timeline/trace_source.h"
 #include "tracing_core/model/instant.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 struct XplaneOptions {
   std::string hostname{};  // the viewer puts it before the names of planes
@@ -20,4 +20,4 @@ struct XplaneOptions {
 // length of a line before its events. `out` receives the file in blocks.
 void write_xplane(TraceSource source, XplaneOptions const& options, std::function<void(std::string_view)> out);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -5,7 +5,7 @@
 #include "tracing_core/export/timeline/proto_writer.h"
 #include "tracing_core/export/timeline/timeline.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 std::uint64_t picoseconds(std::int64_t ns) noexcept { return static_cast<std::uint64_t>(ns) * 1000; }
@@ -146,4 +146,4 @@ void XPlane::write(std::uint32_t field, Out const& out) const {
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

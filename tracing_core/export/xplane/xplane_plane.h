@@ -14,7 +14,7 @@
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/value.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 // Keeps lines and events. An event takes 32 bytes, plus its stats. Times are nanoseconds since the profile began.
 // Single-thread. Source: tsl/profiler/protobuf/xplane.proto and, for how readers understand it, xla/tsl/profiler/utils.
@@ -75,4 +75,4 @@ class XPlane {
   TextBuffer own_stats_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -9,7 +9,10 @@
 #include "tracing_core/record/decode/head_copy.h"
 #include "tracing_core/record/ring/racing_copy.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
+
 // ---- chunks ----
 
 void CrashReader::start(RecordStore const& store) noexcept {
@@ -116,7 +119,7 @@ void CrashReader::advance(Cursor& cursor) noexcept {
 }
 
 void CrashReader::learn(Cursor& cursor) noexcept {
-  recording::Entry const& record = cursor.record;
+  Entry const& record = cursor.record;
   bool const is_state = record.type == RecordType::state;
   if ((is_state || begins_span(record.type)) && cursor.found_count < std::size(cursor.found))
     cursor.found[cursor.found_count++] = {record.span, record.parent, is_state ? record.span_tag : record.tag,
@@ -207,7 +210,7 @@ std::size_t CrashReader::whole_size(std::string_view text) const noexcept {
 }
 
 Track CrashReader::track() const noexcept {
-  recording::Entry const& record = now_->record;
+  Entry const& record = now_->record;
   if (record.track != record.writer) return {record.track, {}};
   return {record.writer, {now_->name, now_->name_size}};
 }
@@ -217,4 +220,4 @@ Metadata const& CrashReader::span(std::size_t index) noexcept {
   return *span_room_.metadata;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

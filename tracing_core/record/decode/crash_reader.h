@@ -13,7 +13,7 @@
 #include "tracing_core/record/decode/site_reader.h"
 #include "tracing_core/record/ring/record_layer.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// Async-signal-safe: takes no lock and allocates nothing. So the object has some 3 MiB, but touches only what it
 /// needs, and must be made beforehand. Reads copies of chunks, so other threads may go on recording. Reads at most 64
@@ -30,10 +30,10 @@ class CrashReader {
   CrashReader& operator=(CrashReader const&) = delete;
 
   /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
-  void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
+  void start(internal::RecordStore const& store, std::uint64_t from_ticks) noexcept;
   /// Finds the tracks to which threads may still add, then the last eight tracks whose threads have ended since
   /// `ended_since`. go_to_end_of() goes to any of these tracks. `store` must live as long as it is read.
-  std::size_t find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept;
+  std::size_t find_tracks(internal::RecordStore const& store, std::uint64_t ended_since) noexcept;
   /// Reads the last chunks of a track until now. Each chunk begins with the spans that the track was in. Returns false
   /// if the track has no chunks.
   bool go_to_end_of(std::size_t track) noexcept;
@@ -51,7 +51,7 @@ class CrashReader {
   // The event; valid until next().
   std::uint64_t ticks() const noexcept { return now_->record.ticks; }
   std::uint32_t tag() const noexcept { return now_->record.tag; }
-  bool shown() const noexcept { return (now_->record.flags & kShown) != 0; }
+  bool shown() const noexcept { return (now_->record.flags & internal::kShown) != 0; }
   Track track() const noexcept;
   /// The number of the thread that recorded the event; after go_to_open_spans(), of the track's last thread.
   std::uint64_t thread() const noexcept { return now_->decoder.thread(); }
@@ -84,8 +84,8 @@ class CrashReader {
   void for_each_group(std::size_t index, F&& f) noexcept {
     Found const& found = *path_[index];
     for (std::size_t at = found.offset; at < now_->values_until;) {
-      RecordHead const head = now_->chunk.head_at(at);
-      bool const is_later = at != found.offset && head.type == RecordType::values;
+      internal::RecordHead const head = now_->chunk.head_at(at);
+      bool const is_later = at != found.offset && head.type == internal::RecordType::values;
       if (at == found.offset || is_later) {
         bool const makes_sense = read_values(*now_, at, span_room_);
         if (makes_sense && (!is_later || pieces_.references[0] == found.key))
@@ -111,15 +111,15 @@ class CrashReader {
     std::uint64_t first_span;
     std::uint32_t tag;
     std::size_t size;
-    alignas(8) char bytes[kChunkBytes];
+    alignas(8) char bytes[internal::kChunkBytes];
 
     // Returns the bytes from `at` on; empty past the end.
     std::string_view from(std::size_t at) const noexcept {
       return at < size ? std::string_view(bytes + at, size - at) : std::string_view();
     }
     // Returns zeros at the end.
-    RecordHead head_at(std::size_t at) const noexcept {
-      RecordHead head{};
+    internal::RecordHead head_at(std::size_t at) const noexcept {
+      internal::RecordHead head{};
       if (at + sizeof(head) <= size) std::memcpy(&head, bytes + at, sizeof(head));
       return head;
     }
@@ -128,15 +128,15 @@ class CrashReader {
   struct Room final : SiteSource {
     Room() noexcept {}  // touches none of the room
     Metadata const* find(std::uint32_t number) noexcept override;
-    void look_at(RecordStore const& in, ChunkCopy const& copy) noexcept { store = &in, chunk = &copy; }
+    void look_at(internal::RecordStore const& in, ChunkCopy const& copy) noexcept { store = &in, chunk = &copy; }
     Value* values() noexcept { return reinterpret_cast<Value*>(value_bytes); }
     Value const* values() const noexcept { return reinterpret_cast<Value const*>(value_bytes); }
 
-    RecordStore const* store;
+    internal::RecordStore const* store;
     ChunkCopy const* chunk;
     Metadata const* metadata;  // of the record whose values are here
-    FieldEntry fields[SiteRoom::kMaxFields];
-    MessagePlaceholder placeholders[SiteRoom::kMaxPlaceholders];
+    internal::FieldEntry fields[SiteRoom::kMaxFields];
+    internal::MessagePlaceholder placeholders[SiteRoom::kMaxPlaceholders];
     alignas(Metadata) char local[sizeof(Metadata)];
     alignas(Value) char value_bytes[256 * sizeof(Value)];
   };
@@ -154,9 +154,9 @@ class CrashReader {
     std::size_t name_size = 0;
     SpanTracker<std::uint64_t> spans;
     Decoder decoder;
-    recording::Entry record;  // the event
-    std::uint64_t stack[kChunkBytes / sizeof(RecordHead)];
-    Found found[kChunkBytes / sizeof(RecordHead)];
+    Entry record;  // the event
+    std::uint64_t stack[internal::kChunkBytes / sizeof(internal::RecordHead)];
+    Found found[internal::kChunkBytes / sizeof(internal::RecordHead)];
     char name[64];
     ChunkCopy chunk;
   };
@@ -166,7 +166,7 @@ class CrashReader {
     Cursor cursor;
   };
 
-  void start(RecordStore const& store) noexcept;
+  void start(internal::RecordStore const& store) noexcept;
   Cursor& cursor(std::size_t track) noexcept { return slots_[track].cursor; }
   void add_cursor(std::uint64_t track) noexcept;
   Found const* find_span(Cursor const& cursor, std::uint64_t key) const noexcept;
@@ -177,7 +177,7 @@ class CrashReader {
   bool read_values(Cursor const& cursor, std::size_t at, Room& room) noexcept;
   bool read_event() noexcept;
 
-  RecordStore const* store_;
+  internal::RecordStore const* store_;
   std::uint64_t from_ticks_;
   std::uint64_t until_ticks_;  // without this limit, a thread that goes on recording would be read for ever
   std::size_t track_count_;
@@ -192,4 +192,4 @@ class CrashReader {
   ChunkCopy searched_;  // for the begin of a span
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

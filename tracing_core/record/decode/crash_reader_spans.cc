@@ -6,7 +6,9 @@
 #include "tracing_core/record/decode/crash_reader.h"
 #include "tracing_core/record/decode/head_copy.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
 
 std::size_t CrashReader::find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept {
   start(store);
@@ -118,4 +120,4 @@ CrashReader::Begin CrashReader::begin_of_span(std::size_t index) noexcept {
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

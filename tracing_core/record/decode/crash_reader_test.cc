@@ -18,12 +18,14 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
-#include "tracing_core/internal/zeroed_pages.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/zeroed_pages.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
+
+using namespace internal;
 
 using testing::AnyOf;
 using testing::ElementsAre;
@@ -67,9 +69,9 @@ class CrashReaderTest : public testing::Test {
   std::vector<std::string> read(std::uint64_t from = 0) {
     std::vector<std::string> lines;
     tracing::recording::Spans spans;
-    read_region(store_->region(), from)->for_each([&](recording::Entry const& entry) {
+    read_region(store_->region(), from)->for_each([&](Entry const& entry) {
       spans.follow(entry);
-      if (entry.type != recording::EntryType::event || entry.ticks < from) return;
+      if (entry.type != EntryType::event || entry.ticks < from) return;
       std::string path;
       for (tracing::recording::Span const* span = spans.current(); span != nullptr; span = span->parent.get()) {
         InlineTextBuffer<1024> text;
@@ -112,7 +114,7 @@ TEST_F(CrashReaderTest, ReadsEventsWithTheirSpans) {
   record([] {
     TRACE_SPAN(info, "outer", kv("n", 1), kv("late", empty));
     TRACE_INFO("first {}", 7);
-    Span::current().record(kv("late", "text"));
+    tracing::Span::current().record(kv("late", "text"));
     auto const held = TRACE_MAKE_SPAN(info, "held", kv("a", 1), kv("b", 2), kv("c", 3), kv("d", 4), kv("e", "five"));
     TRACE_WARN("second", parent(held), kv("f", 0.5));
     TRACE_WARN("root", parent(nullptr));
@@ -187,7 +189,7 @@ TEST_F(CrashReaderTest, KnowsCallsitesThatAreGone) {
     RuntimeCallsite const span_site({.kind = Kind::span, .name = "made at run time", .fields = {"x"}});
     RuntimeCallsite const event_site({.name = "event", .fields = {"what"}});
     Value const value = Value::of_i64(7);
-    Span const span = Span::make(span_site.callsite(), &value);
+    tracing::Span const span = tracing::Span::make(span_site.callsite(), &value);
     auto const entered = span.enter();
     Value const text = Value::of_text("said");
     emit_event(event_site.callsite(), &text);
@@ -342,4 +344,4 @@ TEST_F(CrashReaderTest, ReadsWhileOtherThreadsRecord) {
   for (auto& thread : threads) thread.join();
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

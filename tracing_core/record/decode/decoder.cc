@@ -18,7 +18,9 @@
 #include <cstring>
 #include <utility>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
 
 // ---- pieces ----
 
@@ -110,7 +112,7 @@ std::uint64_t Decoder::begin(ChunkRecords const& chunk, ChunkClock const& clock)
   return missing;
 }
 
-bool Decoder::next(recording::Entry& record) {
+bool Decoder::next(Entry& record) {
   at_ = next_;
   if (error_ != nullptr || chunk_.bytes.size() - at_ < sizeof(RecordHead)) return false;
   pieces_.read(chunk_.bytes.substr(at_), sites_);
@@ -140,7 +142,7 @@ bool Decoder::describes_writer() const noexcept {
 
 // ---- records ----
 
-void Decoder::decode(recording::Entry& record) {
+void Decoder::decode(Entry& record) {
   RecordHead const& head = pieces_.head;
   record = {};
   record.type = head.type;
@@ -181,14 +183,14 @@ void Decoder::go_to_thread(std::uint64_t number) noexcept {
   knows_spans_ = false;
 }
 
-void Decoder::leave_scope(recording::Entry& record) noexcept {
+void Decoder::leave_scope(Entry& record) noexcept {
   record.span = spans_.innermost();
   spans_.leave_innermost();
 }
 
 // A record of another track does not change the spans of the thread that wrote it. A dated record of the thread itself
 // does.
-void Decoder::follow_spans(recording::Entry& record) {
+void Decoder::follow_spans(Entry& record) {
   bool const is_own = record.track == record.writer;
   std::uint64_t const* const references = pieces_.references;
   bool const is_contextual = (record.flags & kParentMask) == 0 && is_own;
@@ -233,4 +235,4 @@ void Decoder::follow_spans(recording::Entry& record) {
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -13,7 +13,7 @@
 #include "tracing_core/record/ring/chunk_clock.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// The callsites to which the records of a chunk refer.
 class SiteSource {
@@ -27,7 +27,7 @@ class SiteSource {
 
 /// The pieces of a single record, read without the records around it. Borrows the record's bytes. Allocates nothing.
 struct RecordPieces {
-  RecordHead head{};
+  internal::RecordHead head{};
   Metadata const* metadata = nullptr;  ///< null for types that have no callsite
   std::uint64_t track = 0;             ///< with kForeign: the track that the record is about
   std::int64_t time_ns = 0;            ///< with kForeign: since 1970
@@ -41,15 +41,16 @@ struct RecordPieces {
   void read(std::string_view bytes, SiteSource& sites) noexcept;
 
   std::size_t size() const noexcept { return std::size_t{head.words} * 8; }
-  bool has_explicit_parent() const noexcept { return (head.flags & kParentMask) == 2; }
-  bool is_foreign() const noexcept { return (head.flags & kForeign) != 0; }
+  bool has_explicit_parent() const noexcept { return (head.flags & internal::kParentMask) == 2; }
+  bool is_foreign() const noexcept { return (head.flags & internal::kForeign) != 0; }
   /// Calls `f(index, Value const&, std::uint32_t whole_size)` for each value. `whole_size` is zero unless the value is
   /// the beginning of a text of that size. Returns what makes no sense, or null.
   template <class F>
   char const* for_each_value(F&& f) const {
     ValueReader values = rest;
     for (std::size_t i = 0; i < value_count; ++i) {
-      auto const kind = i < kInlineKinds ? head.kinds[i] : static_cast<std::uint8_t>(more_kinds[i - kInlineKinds]);
+      auto const kind = i < internal::kInlineKinds ? head.kinds[i]
+                                                   : static_cast<std::uint8_t>(more_kinds[i - internal::kInlineKinds]);
       std::uint32_t whole_size = 0;
       Value const value = values.take_value(kind, whole_size);
       if (values.error() != nullptr) return values.error();
@@ -97,17 +98,17 @@ class Decoder {
   /// Goes to a chunk of the track, whose bytes are borrowed. If its first record directly follows the last record read,
   /// the track is still in its spans; otherwise the chunk says which spans it is in. `clock` gives the times of records
   /// before the chunk's own clock. Returns how many records are missing before the chunk.
-  std::uint64_t begin(ChunkRecords const& chunk, ChunkClock const& clock) noexcept;
+  std::uint64_t begin(ChunkRecords const& chunk, internal::ChunkClock const& clock) noexcept;
   /// Goes to the next record of the chunk, and fills in all of `record` but its values, its context and the names that
   /// it borrows. Returns false at the end of the chunk, and where its bytes make no sense: then error() says why.
-  bool next(recording::Entry& record);
+  bool next(Entry& record);
   char const* error() const noexcept { return error_; }
 
   // About the record of the last next().
   RecordPieces const& pieces() const noexcept { return pieces_; }
   /// True if this version knows the type of the record.
   bool is_known() const noexcept {
-    return pieces_.head.type >= RecordType::site && pieces_.head.type <= RecordType::thread;
+    return pieces_.head.type >= internal::RecordType::site && pieces_.head.type <= internal::RecordType::thread;
   }
   /// True if the record is about the program. Others are about the recording itself, such as callsites.
   bool is_entry() const noexcept;
@@ -123,9 +124,9 @@ class Decoder {
   std::uint64_t thread() const noexcept { return thread_; }
 
  private:
-  void decode(recording::Entry& record);
-  void follow_spans(recording::Entry& record);
-  void leave_scope(recording::Entry& record) noexcept;
+  void decode(Entry& record);
+  void follow_spans(Entry& record);
+  void leave_scope(Entry& record) noexcept;
   void go_to_thread(std::uint64_t number) noexcept;
 
   std::uint64_t const track_;
@@ -134,7 +135,7 @@ class Decoder {
   bool has_begun_ = false;
   bool knows_spans_ = false;  // the chunk before this one was read, and the thread is the same
   ChunkRecords chunk_;
-  ChunkClock clock_;
+  internal::ChunkClock clock_;
   std::size_t at_ = 0, next_ = 0;
   std::uint64_t ordinal_ = 0;  // ordinal of the next record
   std::uint64_t span_ = 0;     // ordinal of the next span
@@ -145,4 +146,4 @@ class Decoder {
   char const* error_ = nullptr;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -5,10 +5,9 @@
 
 #include "tracing_core/model/text_buffer.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
-EntryReader::EntryReader(RecordingState& recording, recording::TrackSummary& track,
-                         std::vector<RecordedChunk*> const& chunks)
+EntryReader::EntryReader(RecordingState& recording, TrackSummary& track, std::vector<RecordedChunk*> const& chunks)
     : recording_(recording), track_(track), chunks_(chunks), decoder_(track.number, *this, spans_) {
   thread_ = recording.thread(track.number);
   begin_chunk();
@@ -71,8 +70,9 @@ bool EntryReader::complete_entry() {
 
 bool EntryReader::read_values() {
   // A message has placeholders for values even if the record has no values.
-  bool const has_values = (entry_.flags & kHasValues) != 0;
-  if (!has_values && entry_.type != RecordType::event && entry_.type != RecordType::mark) return true;
+  bool const has_values = (entry_.flags & internal::kHasValues) != 0;
+  if (!has_values && entry_.type != internal::RecordType::event && entry_.type != internal::RecordType::mark)
+    return true;
   values_.assign(entry_.metadata->parts().value_count + 1, Value());
   entry_.values = values_.data();
   cut_texts_.clear();
@@ -136,7 +136,7 @@ Entry const* EntriesInOrder::next() {
   return &last_->entry();
 }
 
-bool read_thread(std::string_view content, recording::Thread& thread) {
+bool read_thread(std::string_view content, Thread& thread) {
   DescribedThread described;
   if (!read_thread(content, described)) return false;
   thread.os_thread = described.os_thread;
@@ -144,4 +144,4 @@ bool read_thread(std::string_view content, recording::Thread& thread) {
   return true;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -12,12 +12,12 @@
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/decode/value_reader.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 // The entries of a track, one after the other.
 class EntryReader final : SiteSource {
  public:
-  EntryReader(RecordingState& recording, recording::TrackSummary& track, std::vector<RecordedChunk*> const& chunks);
+  EntryReader(RecordingState& recording, TrackSummary& track, std::vector<RecordedChunk*> const& chunks);
   EntryReader(EntryReader const&) = delete;
   EntryReader& operator=(EntryReader const&) = delete;
 
@@ -35,8 +35,8 @@ class EntryReader final : SiteSource {
   Metadata const* find(std::uint32_t number) noexcept override;
 
   RecordingState& recording_;
-  recording::TrackSummary& track_;  // filled in at the end: others may read the recording meanwhile
-  recording::Thread thread_;
+  TrackSummary& track_;  // filled in at the end: others may read the recording meanwhile
+  Thread thread_;
   std::uint64_t lost_ = 0;
   std::vector<RecordedChunk*> const& chunks_;
   std::size_t chunk_ = 0;
@@ -60,4 +60,4 @@ class EntriesInOrder {
   EntryReader* last_ = nullptr;        // was returned, and is not in the heap
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

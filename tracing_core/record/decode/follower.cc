@@ -12,11 +12,7 @@
 namespace tracing { inline namespace v1 { namespace recording {
 
 using internal::ChunkHead;
-using internal::CutOff;
 using internal::offset_of_head;
-using internal::RecordedChunk;
-using internal::RecordingSource;
-using internal::RecordingState;
 
 class Follower::State {
  public:
@@ -59,7 +55,7 @@ Follower::Follower(std::unique_ptr<State> state) noexcept : state_(std::move(sta
 Follower::~Follower() = default;
 
 std::unique_ptr<Follower> Follower::open(std::string const& path, std::string& error) {
-  auto source = internal::open_source(path, error);
+  auto source = open_source(path, error);
   if (source == nullptr) return nullptr;
   auto const header = RecordingState::read_header(*source, error);
   if (header == nullptr) return nullptr;
@@ -87,9 +83,9 @@ std::unique_ptr<RecordingState> Follower::State::read_all() const {
 
 // Zeros if it has no records.
 Follower::State::SeenChunk Follower::State::look_at(std::uint32_t chunk) const noexcept {
-  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
-  auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
-  if (source_->read(offset_of_head(chunk), bytes, sizeof(bytes)) < sizeof(bytes)) return {};
+  alignas(internal::ChunkHead) char bytes[sizeof(internal::ChunkHead)];
+  auto const& head = *reinterpret_cast<internal::ChunkHead const*>(bytes);
+  if (source_->read(internal::offset_of_head(chunk), bytes, sizeof(bytes)) < sizeof(bytes)) return {};
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   if (generation == 0 || generation % 2 != 0) return {};
   return {head.track, generation, head.used.load(std::memory_order_relaxed)};
@@ -112,7 +108,7 @@ std::unique_ptr<RecordingState> Follower::State::read_new(bool is_last) {
   if (!has_new) return nullptr;
   source_->for_each_chunk(
       [&](std::uint32_t i) { return recording->read_chunk(*source_, i, RecordingState::Content::sites, cut); });
-  recording->read_descriptions(internal::max_sites_in(source_->size(), recording->size_bytes()));
+  recording->read_descriptions(max_sites_in(source_->size(), recording->size_bytes()));
   for (auto& [number, chunks] : recording->chunks_by_track()) {
     chunks.resize(take(tracks_[number], chunks, is_last));
     if (!chunks.empty()) recording->add_track(std::move(chunks));

@@ -17,7 +17,7 @@
 #include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
 
 using testing::IsEmpty;
 
@@ -28,7 +28,7 @@ class Followed : public testing::Test {
     ASSERT_FALSE(error) << error.message();
     registry_ = RegistryBuilder().with(std::move(layer)).build();
     std::string problem;
-    follower_ = recording::Follower::open(folder_ / "a.rec", problem);
+    follower_ = Follower::open(folder_ / "a.rec", problem);
     ASSERT_NE(follower_, nullptr) << problem;
   }
   // Checks that the new records of each track follow each other.
@@ -36,7 +36,7 @@ class Followed : public testing::Test {
     auto const recording = follower_->read_new(is_last);
     if (recording == nullptr) return 0;
     std::size_t count = 0;
-    recording->for_each([&](recording::Entry const& entry) {
+    recording->for_each([&](Entry const& entry) {
       if (entry.is_restated() || !follower_->is_new(entry)) return;
       ++count;
       std::uint64_t& next = next_[entry.chunk_track];
@@ -71,7 +71,7 @@ class Followed : public testing::Test {
 
   tracing_test::TemporaryFolder const folder_;
   std::shared_ptr<Registry> registry_;
-  std::unique_ptr<recording::Follower> follower_;
+  std::unique_ptr<Follower> follower_;
   std::map<std::uint64_t, std::uint64_t> next_;  // ordinal, by track
   std::uint64_t records_ = 0, missing_ = 0;
 };
@@ -117,10 +117,10 @@ TEST_F(Followed, WaitsOnceForRecordsThatAreMissing) {
 
 TEST(Follower, SaysWhatIsWrong) {
   std::string problem;
-  EXPECT_EQ(recording::Follower::open("/dev/null/none", problem), nullptr);
+  EXPECT_EQ(Follower::open("/dev/null/none", problem), nullptr);
   EXPECT_EQ(problem, "could not be opened: Not a directory");
-  EXPECT_EQ(recording::Follower::open("/dev/null", problem), nullptr);
+  EXPECT_EQ(Follower::open("/dev/null", problem), nullptr);
   EXPECT_EQ(problem, "is no recording: it has fewer than 4096 bytes");
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

@@ -8,22 +8,21 @@
 namespace tracing { inline namespace v1 { namespace recording {
 
 using internal::kMaxTag;
-using internal::RecordedChunk;
 using internal::RecordHead;
 using internal::RegionHeader;
 
-Recording::Recording(std::unique_ptr<internal::RecordingState> state) noexcept : state_(std::move(state)) {}
+Recording::Recording(std::unique_ptr<RecordingState> state) noexcept : state_(std::move(state)) {}
 Recording::~Recording() = default;
 
 void Recording::visit(void (*each)(void* context, Entry const& entry), void* context) {
-  internal::EntriesInOrder entries(*state_);
+  EntriesInOrder entries(*state_);
   while (Entry const* const entry = entries.next()) each(context, *entry);
 }
 
 bool Recording::has(EntryType type) const noexcept {
   bool found = false;
   for (RecordedChunk const& chunk : state_->chunks)
-    chunk.for_each_head([&](RecordHead const& head) { found |= head.type == type; });
+    chunk.for_each_head([&](internal::RecordHead const& head) { found |= head.type == type; });
   return found;
 }
 
@@ -55,7 +54,7 @@ Losses Recording::lost() const noexcept {
   Losses of_tags;
   for (auto const& [tag, records] : state_->losses) {
     of_tags.count += records;
-    of_tags.is_exact &= tag < RegionHeader::kLossEntries;
+    of_tags.is_exact &= tag < internal::RegionHeader::kLossEntries;
   }
   std::uint64_t of_tracks = 0;
   for (TrackSummary const& track : state_->tracks) of_tracks += track.lost;
@@ -63,7 +62,7 @@ Losses Recording::lost() const noexcept {
 }
 
 std::uint64_t Recording::lost_of(std::uint32_t tag) const noexcept {
-  auto const found = state_->losses.find(tag & kMaxTag);
+  auto const found = state_->losses.find(tag & internal::kMaxTag);
   return found == state_->losses.end() ? 0 : found->second;
 }
 

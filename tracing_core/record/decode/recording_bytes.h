@@ -55,7 +55,7 @@ struct SiteBytes {
     for (auto const& field : fields) append(content, field);
     for (auto const& placeholder : placeholders) append(content, placeholder);
     content += text + file;
-    content.resize(tracing::internal::padded_to_word(content.size()));
+    content.resize(tracing::support::padded_to_word(content.size()));
     std::vector<std::uint64_t> words(content.size() / 8);
     std::memcpy(words.data(), content.data(), content.size());
     return tracing_test::record(EntryType::site, number, tracing::internal::kRestated, words);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 namespace fs = std::filesystem;
 
@@ -18,4 +18,4 @@ std::vector<std::string> recordings_in(std::string const& folder, Folders folder
   return found;
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// The end of the name of a recording.
 inline constexpr std::string_view kRecordingSuffix = ".rec";
@@ -18,4 +18,4 @@ enum class Folders : bool { only_this, also_below };
 /// returns the paths found so far.
 std::vector<std::string> recordings_in(std::string const& folder, Folders folders, std::error_code& error);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

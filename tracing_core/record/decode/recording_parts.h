@@ -14,7 +14,7 @@
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 template <class T>
 T load(char const* at) noexcept {
@@ -41,7 +41,7 @@ class RecordingSource {
   template <class F>
   void for_each_chunk(F&& f) const {
     std::size_t const end = size();
-    for (std::uint32_t i = 0; i < kMaxChunks && offset_of_head(i) < end;) i = f(i) ? i + 1 : next_chunk(i);
+    for (std::uint32_t i = 0; i < kMaxChunks && internal::offset_of_head(i) < end;) i = f(i) ? i + 1 : next_chunk(i);
   }
 
  private:
@@ -68,8 +68,8 @@ struct RecordedChunk {
   void cut_off(std::size_t bytes);
   template <class F>
   void for_each_head(F&& f) const {
-    for (std::size_t at = 0; at + sizeof(RecordHead) <= size();) {
-      auto const head = load<RecordHead>(data() + at);
+    for (std::size_t at = 0; at + sizeof(internal::RecordHead) <= size();) {
+      auto const head = load<internal::RecordHead>(data() + at);
       if (head.words < 2) break;
       f(head);
       at += std::size_t{head.words} * 8;
@@ -99,10 +99,10 @@ struct CutOff {
 // of a recording may lack the descriptions before its own.
 constexpr std::size_t max_sites_in(std::size_t file_bytes, std::size_t record_bytes) noexcept {
   constexpr std::size_t kFirst = 1 << 16;
-  return std::min(file_bytes / (sizeof(RecordHead) + sizeof(SiteRow)), kFirst + record_bytes);
+  return std::min(file_bytes / (sizeof(internal::RecordHead) + sizeof(internal::SiteRow)), kFirst + record_bytes);
 }
 
 // As read_thread() of a DescribedThread, but keeps the name.
-bool read_thread(std::string_view content, recording::Thread& thread);
+bool read_thread(std::string_view content, Thread& thread);
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

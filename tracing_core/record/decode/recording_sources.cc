@@ -15,8 +15,7 @@
 #include "tracing_core/record/ring/racing_copy.h"
 #include "tracing_core/record/ring/region.h"
 
-namespace tracing { inline namespace v1 {
-namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 namespace {
 
@@ -27,22 +26,22 @@ std::unique_ptr<Recording> recording_of(RecordingSource const& source, std::uint
 
 }  // namespace
 
-std::unique_ptr<Recording> read_region(Region const& region, std::uint64_t from_ticks) {
+std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint64_t from_ticks) {
   class Memory final : public RecordingSource {
    public:
-    explicit Memory(Region const& region) noexcept
+    explicit Memory(internal::Region const& region) noexcept
         : region_(region), base_(reinterpret_cast<char const*>(&region.header())) {}
     std::size_t size() const noexcept override { return region_.size_bytes(); }
     std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
       std::size_t const size = region_.size_bytes();  // it may grow meanwhile
       bytes = std::min(bytes, size - std::min(offset, size));
-      copy_racing(base_ + offset, static_cast<char*>(to), bytes);
+      internal::copy_racing(base_ + offset, static_cast<char*>(to), bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
       return bytes;
     }
 
    private:
-    Region const& region_;
+    internal::Region const& region_;
     char const* base_;
   };
   std::string error;
@@ -100,17 +99,14 @@ std::unique_ptr<RecordingSource> open_source(std::string const& path, std::strin
 std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::size_t size, std::string& error) {
   FileSource const file(descriptor, begin, size);
   std::uint64_t start_ticks = 0;
-  if (file.read(offsetof(RegionHeader, start_ticks), &start_ticks, sizeof(start_ticks)) != sizeof(start_ticks))
+  if (file.read(offsetof(internal::RegionHeader, start_ticks), &start_ticks, sizeof(start_ticks)) !=
+      sizeof(start_ticks))
     start_ticks = 0;
   return recording_of(file, start_ticks, error);
 }
 
-}  // namespace internal
-
-namespace recording {
-
 std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::string& error) {
-  class Bytes final : public internal::RecordingSource {
+  class Bytes final : public RecordingSource {
    public:
     explicit Bytes(std::string_view bytes) noexcept : bytes_(bytes) {}
     std::size_t size() const noexcept override { return bytes_.size(); }
@@ -121,13 +117,12 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
    private:
     std::string_view bytes_;
   };
-  return internal::recording_of(Bytes(bytes), 0, error);
+  return recording_of(Bytes(bytes), 0, error);
 }
 
 std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
-  auto const file = internal::open_source(path, error);
-  return file == nullptr ? nullptr : internal::recording_of(*file, 0, error);
+  auto const file = open_source(path, error);
+  return file == nullptr ? nullptr : recording_of(*file, 0, error);
 }
 
-}  // namespace recording
-}}  // namespace tracing::v1
+}}}  // namespace tracing::v1::recording

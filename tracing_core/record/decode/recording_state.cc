@@ -5,7 +5,9 @@
 
 #include "tracing_core/record/decode/recording_parts.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
 
 namespace {
 
@@ -196,7 +198,7 @@ void RecordingState::read_descriptions(std::size_t max_sites) {
       std::string_view const content(chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead));
       if (head.type == RecordType::track) read_thread_name(chunk, content, head.flags);
       if (head.type == RecordType::thread && content.size() >= 8) {
-        recording::Thread thread{.number = load<std::uint64_t>(content.data())};
+        Thread thread{.number = load<std::uint64_t>(content.data())};
         if (read_thread(content.substr(8), thread)) threads.push_back(std::move(thread));
       }
       at += bytes;
@@ -209,7 +211,7 @@ void RecordingState::read_thread_name(RecordedChunk& chunk, std::string_view con
     chunk.thread = content;
     return;
   }
-  recording::Thread foreign;
+  Thread foreign;
   if (read_thread(content, foreign)) foreign_names_[static_cast<std::uint64_t>(foreign.os_thread)] = foreign.name;
 }
 
@@ -228,7 +230,7 @@ void RecordingState::read_site(RecordedChunk& chunk, std::size_t at, std::size_t
 }
 
 void RecordingState::add_track(std::vector<RecordedChunk*> of_track) {
-  recording::TrackSummary track;
+  TrackSummary track;
   track.number = track.thread.number = of_track.front()->track;
   for (RecordedChunk const* const chunk : of_track)
     (void)read_thread(chunk->thread, track.thread);  // the last name is the best known
@@ -240,15 +242,15 @@ void RecordingState::add_track(std::vector<RecordedChunk*> of_track) {
 // Each chunk describes its thread again.
 void RecordingState::sort_threads() {
   std::stable_sort(threads.begin(), threads.end(),
-                   [](recording::Thread const& a, recording::Thread const& b) { return a.number < b.number; });
-  auto const same = [](recording::Thread const& a, recording::Thread const& b) { return a.number == b.number; };
+                   [](Thread const& a, Thread const& b) { return a.number < b.number; });
+  auto const same = [](Thread const& a, Thread const& b) { return a.number == b.number; };
   threads.erase(std::unique(threads.begin(), threads.end(), same), threads.end());
 }
 
-recording::Thread RecordingState::thread(std::uint64_t number) const {
+Thread RecordingState::thread(std::uint64_t number) const {
   auto const found = std::lower_bound(threads.begin(), threads.end(), number,
-                                      [](recording::Thread const& a, std::uint64_t b) { return a.number < b; });
-  return found != threads.end() && found->number == number ? *found : recording::Thread{.number = number};
+                                      [](Thread const& a, std::uint64_t b) { return a.number < b; });
+  return found != threads.end() && found->number == number ? *found : Thread{.number = number};
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

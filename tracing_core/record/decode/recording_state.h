@@ -15,18 +15,21 @@
 #include "tracing_core/record/ring/chunk_clock.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 {
 
+namespace internal {
 class Region;
+}
+
+namespace recording {
+
 class RecordingSource;
 struct RecordedChunk;
 struct CutOff;
-using recording::Entry;
-using recording::Recording;
 
 /// Reads what a region contains now, while other threads write to it: at least the records from `from_ticks`. Returns
 /// null if memory ran out.
-std::unique_ptr<Recording> read_region(Region const& region, std::uint64_t from_ticks = 0);
+std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint64_t from_ticks = 0);
 /// Reads `size` bytes of an open file that Region::move_to() wrote. Records from before that are there only as far as
 /// later records need them, and `is_context`.
 std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::size_t size, std::string& error);
@@ -53,14 +56,14 @@ class RecordingState {
   void add_track(std::vector<RecordedChunk*> of_track);
   void sort_threads();
   std::size_t size_bytes() const noexcept;
-  recording::Thread thread(std::uint64_t number) const;
+  Thread thread(std::uint64_t number) const;
   void report(std::string problem);
   /// The track that stands for a foreign one: itself, unless there are very many.
   std::uint64_t known_track(std::uint64_t foreign);
   std::string_view name_of_foreign(std::uint64_t track) const;
 
   std::uint64_t process = 0;
-  ChunkClock clock;  // of chunks that have none
+  internal::ChunkClock clock;  // of chunks that have none
   std::uint64_t from_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint64_t dropped = 0;
@@ -68,8 +71,8 @@ class RecordingState {
   std::uint64_t interrupted = 0;
   std::deque<RecordedChunk> chunks;
   std::vector<std::unique_ptr<RecordedSite>> sites;  // by number, from 1
-  std::vector<recording::TrackSummary> tracks;
-  std::vector<recording::Thread> threads;
+  std::vector<TrackSummary> tracks;
+  std::vector<Thread> threads;
   std::vector<std::vector<RecordedChunk*>> chunks_of_tracks;  // the same order as `tracks`
   std::vector<std::string> problems;
   std::unordered_map<std::uint32_t, std::uint64_t> losses;  // by tag
@@ -83,4 +86,5 @@ class RecordingState {
   std::unordered_set<std::uint64_t> foreign_tracks_;  // of the entries that were visited
 };
 
-}}}  // namespace tracing::v1::internal
+}  // namespace recording
+}}  // namespace tracing::v1

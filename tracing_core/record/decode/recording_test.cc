@@ -21,7 +21,9 @@
 #include "tracing_core/record/decode/recording_bytes.h"
 #include "tracing_core/record/replay.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
+
+using namespace internal;
 
 using testing::ElementsAre;
 using tracing_test::record;
@@ -34,9 +36,9 @@ std::string repeated(std::string const& text, std::size_t count) {
   return all;
 }
 
-std::unique_ptr<recording::Recording> read(std::string_view bytes) {
+std::unique_ptr<Recording> read(std::string_view bytes) {
   std::string error;
-  auto recording = recording::Recording::read_bytes(bytes, error);
+  auto recording = Recording::read_bytes(bytes, error);
   EXPECT_NE(recording, nullptr) << error;
   return recording;
 }
@@ -44,11 +46,11 @@ std::unique_ptr<recording::Recording> read(std::string_view bytes) {
 TEST(Recording, KnowsTheTypesAndNumberOfItsRecords) {
   RecordingBytes file;
   file.add(0, SiteBytes{}.record(1));
-  file.add(1, repeated(record(recording::EntryType::scope_begin, 1), 2) + record(recording::EntryType::scope_end, 1));
+  file.add(1, repeated(record(EntryType::scope_begin, 1), 2) + record(EntryType::scope_end, 1));
   auto const recording = read(file.bytes());
-  EXPECT_TRUE(recording->has(recording::EntryType::scope_begin));
-  EXPECT_TRUE(recording->has(recording::EntryType::scope_end));
-  EXPECT_FALSE(recording->has(recording::EntryType::event));
+  EXPECT_TRUE(recording->has(EntryType::scope_begin));
+  EXPECT_TRUE(recording->has(EntryType::scope_end));
+  EXPECT_FALSE(recording->has(EntryType::event));
   EXPECT_EQ(recording->entry_count(), 3u);
 }
 
@@ -56,10 +58,10 @@ TEST(Recording, SkipsRecordsOfUnknownTypesAndSaysSo) {
   for (unsigned const type : {0u, 18u, 255u}) {
     RecordingBytes file;
     file.add(0, SiteBytes{}.record(1));
-    file.add(1, record(static_cast<recording::EntryType>(type), 0) + record(recording::EntryType::event, 1));
+    file.add(1, record(static_cast<EntryType>(type), 0) + record(EntryType::event, 1));
     auto const recording = read(file.bytes());
     std::size_t entries = 0;
-    recording->for_each([&entries](recording::Entry const&) { ++entries; });
+    recording->for_each([&entries](Entry const&) { ++entries; });
     EXPECT_EQ(entries, 1u) << type;
     EXPECT_THAT(recording->problems(),
                 testing::ElementsAre("chunk 1, byte 0: skipped a record of the unknown type " + std::to_string(type)));
@@ -70,14 +72,14 @@ TEST(Recording, MayBeReadAgainWhileItIsVisited) {
   std::string const name = "a name that is longer than sixteen";
   RecordingBytes file;
   std::vector<std::uint64_t> thread{4711, name.size()};
-  thread.resize(2 + internal::padded_to_word(name.size()) / 8);
+  thread.resize(2 + support::padded_to_word(name.size()) / 8);
   std::memcpy(&thread[2], name.data(), name.size());
   file.add(0, SiteBytes{}.record(1));
-  file.add(1, record(recording::EntryType::track, 0, kRestated, thread) + record(recording::EntryType::event, 1));
+  file.add(1, record(EntryType::track, 0, kRestated, thread) + record(EntryType::event, 1));
   auto const recording = read(file.bytes());
-  recording->for_each([&](recording::Entry const& entry) {
+  recording->for_each([&](Entry const& entry) {
     std::size_t entries = 0;
-    recording->for_each([&entries](recording::Entry const&) { ++entries; });
+    recording->for_each([&entries](Entry const&) { ++entries; });
     EXPECT_EQ(entries, 1u);
     EXPECT_EQ(entry.track_name, name);
   });
@@ -85,10 +87,10 @@ TEST(Recording, MayBeReadAgainWhileItIsVisited) {
 
 TEST(RecordingThatIsCutOff, HasWhatIsThere) {
   RecordingBytes file;
-  file.add(0, SiteBytes{}.record(1));                                       // chunk 0 begins at 12288
-  file.add(1, repeated(record(recording::EntryType::event, 1), 100));       // 28672
-  file.add(2, repeated(record(recording::EntryType::event, 1), 1000));      // 45056
-  file.add(3, repeated(record(recording::EntryType::scope_begin, 1), 10));  // 61440
+  file.add(0, SiteBytes{}.record(1));                            // chunk 0 begins at 12288
+  file.add(1, repeated(record(EntryType::event, 1), 100));       // 28672
+  file.add(2, repeated(record(EntryType::event, 1), 1000));      // 45056
+  file.add(3, repeated(record(EntryType::scope_begin, 1), 10));  // 61440
   struct {
     std::size_t bytes, records;
     char const* problem;
@@ -105,7 +107,7 @@ TEST(RecordingThatIsCutOff, HasWhatIsThere) {
     auto const recording = read(std::string_view(file.bytes()).substr(0, expected.bytes));
     ASSERT_NE(recording, nullptr);
     std::size_t records = 0;
-    recording->for_each([&](recording::Entry const&) { ++records; });
+    recording->for_each([&](Entry const&) { ++records; });
     EXPECT_EQ(records, expected.records) << expected.bytes;
     std::vector<std::string> problems;
     if (*expected.problem != '\0') problems.emplace_back(expected.problem);
@@ -123,7 +125,7 @@ std::size_t printed_bytes(std::string_view file) {
   options.format.timer = nullptr;
   options.writer = to_sink(make_sink(count));
   auto const registry = RegistryBuilder().with(print_layer(options)).build();
-  replay(*recording, *registry, [](recording::Entry const&) { return true; });
+  replay(*recording, *registry, [](Entry const&) { return true; });
   return bytes;
 }
 
@@ -155,17 +157,16 @@ TEST(HostileRecording, PrintsAThousandTimesItsSizeAtMost) {
     SiteBytes site;
     std::string event;
   } const cases[] = {
-      {"wide placeholders", site(">9999", 255, 1), record(recording::EntryType::event, 1, kHasValues, {7}, kI64)},
-      {"exact placeholders", site(".9999f", 255, 1), record(recording::EntryType::event, 1, kHasValues, {7}, kF64)},
-      {"many placeholders", site(">999", 255, 1), record(recording::EntryType::event, 1, kHasValues, {7}, kI64)},
-      {"long numbers", site("f", 255, 1),
-       record(recording::EntryType::event, 1, kHasValues, {0x7fe0000000000000}, kF64)},
+      {"wide placeholders", site(">9999", 255, 1), record(EntryType::event, 1, kHasValues, {7}, kI64)},
+      {"exact placeholders", site(".9999f", 255, 1), record(EntryType::event, 1, kHasValues, {7}, kF64)},
+      {"many placeholders", site(">999", 255, 1), record(EntryType::event, 1, kHasValues, {7}, kI64)},
+      {"long numbers", site("f", 255, 1), record(EntryType::event, 1, kHasValues, {0x7fe0000000000000}, kF64)},
       {"a width that is a value", site("{}", 1, 2),
-       record(recording::EntryType::event, 1, kHasValues, {7, 2'000'000'000}, kI64).replace(13, 1, 1, char(kI64))},
+       record(EntryType::event, 1, kHasValues, {7, 2'000'000'000}, kI64).replace(13, 1, 1, char(kI64))},
       {"a width that is text", site("{}", 1, 2),
-       record(recording::EntryType::event, 1, kHasValues, {7, 9, kDigits, '9'}, kI64).replace(13, 1, 1, char(kText))},
-      {"fields with the same name", same_names, record(recording::EntryType::event, 1, kHasValues, {7}, kI64)},
-      {"many messages", same_messages, record(recording::EntryType::event, 1)},
+       record(EntryType::event, 1, kHasValues, {7, 9, kDigits, '9'}, kI64).replace(13, 1, 1, char(kText))},
+      {"fields with the same name", same_names, record(EntryType::event, 1, kHasValues, {7}, kI64)},
+      {"many messages", same_messages, record(EntryType::event, 1)},
   };
   for (auto const& hostile : cases) {
     RecordingBytes file;
@@ -184,7 +185,7 @@ TEST(HostileRecording, WidthsUpTo999ArePrinted) {
   site.row.value_count = 1;
   RecordingBytes file;
   file.add(0, site.record(1));
-  file.add(1, record(recording::EntryType::event, 1, kHasValues, {7}, static_cast<std::uint8_t>(ValueKind::i64)));
+  file.add(1, record(EntryType::event, 1, kHasValues, {7}, static_cast<std::uint8_t>(ValueKind::i64)));
   EXPECT_GT(printed_bytes(file.bytes()), 999u);
 }
 
@@ -193,11 +194,10 @@ TEST(HostileRecording, IsInASpanThatItLeavesAThousandOthersAway) {
   auto const open_after = [](std::size_t others) {
     RecordingBytes file;
     file.add(0, SiteBytes{}.record(1));
-    file.add(1, record(recording::EntryType::enter, 1, 0, {5}) +
-                    repeated(record(recording::EntryType::scope_begin, 1), others) +
-                    record(recording::EntryType::exit, 1, 0, {5}));
+    file.add(1, record(EntryType::enter, 1, 0, {5}) + repeated(record(EntryType::scope_begin, 1), others) +
+                    record(EntryType::exit, 1, 0, {5}));
     auto const recording = read(file.bytes());
-    recording->for_each([](recording::Entry const&) {});
+    recording->for_each([](Entry const&) {});
     return recording->tracks()[0].open.size();
   };
   EXPECT_EQ(open_after(999), 999u);
@@ -212,19 +212,19 @@ TEST(HostileRecording, HasNoMoreCallsitesThanItsSizeAllows) {
 }
 
 // What another process would have to write on the disk for `bytes`: the rest of the file is a hole.
-std::unique_ptr<recording::Recording> read_with_hole(std::string const& bytes, off_t size) {
+std::unique_ptr<Recording> read_with_hole(std::string const& bytes, off_t size) {
   tracing_test::TemporaryFolder const folder;
   std::string const path = folder.write("sparse.rec", bytes);
   EXPECT_EQ(truncate(path.c_str(), size), 0);
   std::string error;
-  auto recording = recording::Recording::read_file(path, error);
+  auto recording = Recording::read_file(path, error);
   EXPECT_NE(recording, nullptr) << error;
   return recording;
 }
 
-std::size_t count_records(recording::Recording& recording) {
+std::size_t count_records(Recording& recording) {
   std::size_t records = 0;
-  recording.for_each([&records](recording::Entry const&) { ++records; });
+  recording.for_each([&records](Entry const&) { ++records; });
   return records;
 }
 
@@ -232,7 +232,7 @@ std::size_t count_records(recording::Recording& recording) {
 TEST(HostileRecording, TakesNeitherTimeNorMemoryForAHole) {
   RecordingBytes file;
   file.add(0, SiteBytes{}.record(1) + SiteBytes{}.record(1'000'000'000));
-  file.add(1, record(recording::EntryType::event, 1));
+  file.add(1, record(EntryType::event, 1));
   for (off_t const size : {off_t{1} << 36, off_t{1} << 40, off_t{1} << 43}) {
     auto const recording = read_with_hole(file.bytes(), size);
     EXPECT_EQ(count_records(*recording), 1u);
@@ -242,7 +242,7 @@ TEST(HostileRecording, TakesNeitherTimeNorMemoryForAHole) {
 
 TEST(HostileRecording, ReadsWhatFollowsAHole) {
   RecordingBytes file;
-  for (std::uint64_t i = 0; i < 300; ++i) file.add(1, record(recording::EntryType::event, 1), i);  // several groups
+  for (std::uint64_t i = 0; i < 300; ++i) file.add(1, record(EntryType::event, 1), i);  // several groups
   std::string const all = file.bytes();
   RecordingBytes sites;
   sites.add(0, SiteBytes{}.record(1));
@@ -260,7 +260,7 @@ TEST(HostileRecording, ReadsWhatFollowsAHole) {
       }
     }
     std::string error;
-    auto const recording = recording::Recording::read_file(path, error);
+    auto const recording = Recording::read_file(path, error);
     ASSERT_NE(recording, nullptr) << error;
     EXPECT_EQ(count_records(*recording), 1u) << chunk;
     EXPECT_TRUE(recording->problems().empty()) << chunk;
@@ -282,17 +282,17 @@ TEST(HostileRecording, HasAFewThousandTracksThatAreNoThreads) {
   for (std::uint64_t chunk = 0; chunk < 40; ++chunk) {
     std::string records;
     for (; records.size() + 32 <= kChunkBytes; ++number)
-      records += record(recording::EntryType::event, 1, kForeign, {number + 100, 1});
+      records += record(EntryType::event, 1, kForeign, {number + 100, 1});
     file.add(1, records, number - records.size() / 32);
   }
   auto const recording = read(file.bytes());
   for (int times = 0; times < 2; ++times) {
     std::set<std::uint64_t> tracks;
-    recording->for_each([&tracks](recording::Entry const& entry) { tracks.insert(entry.track); });
+    recording->for_each([&tracks](Entry const& entry) { tracks.insert(entry.track); });
     EXPECT_EQ(tracks.size(), (1u << 14) + 1) << "of " << number;
   }
   EXPECT_THAT(recording->problems(),
               ElementsAre("it has more than 16384 tracks that are no threads; the others are shown as one"));
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

@@ -21,7 +21,7 @@ Recordings Recordings::open(std::vector<std::string> const& paths) {
       made.add(path);
       continue;
     }
-    auto found = internal::recordings_in(path, internal::Folders::also_below, error);
+    auto found = recordings_in(path, Folders::also_below, error);
     std::erase_if(found, [](std::string const& file) {
       std::error_code ignored;
       return !fs::is_regular_file(file, ignored);
@@ -48,7 +48,7 @@ void Recordings::visit(void (*each)(void* context, File const& file, Entry const
     explicit Reader(File const& read) : file(read), entries(*read.recording->state_) {}
 
     File const& file;
-    internal::EntriesInOrder entries;
+    EntriesInOrder entries;
     Entry const* entry = nullptr;
     Instant time{};  // of the last entry without a time of its own
   };

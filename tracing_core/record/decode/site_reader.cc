@@ -4,7 +4,10 @@
 #include <cstring>
 #include <utility>
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
+
 namespace {
 
 // Takes pieces from the front; fails for good if there are too few bytes.
@@ -183,4 +186,4 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
   return std::unique_ptr<RecordedSite>(new RecordedSite(std::move(storage), parts));
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -9,19 +9,20 @@
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// Memory for what read_site() finds.
 struct SiteRoom {
   static constexpr std::size_t kMaxFields = 510;
   static constexpr std::size_t kMaxPlaceholders = 255;
-  FieldEntry* fields;  ///< room for kMaxFields
-  MessagePlaceholder* placeholders;
+  internal::FieldEntry* fields;  ///< room for kMaxFields
+  internal::MessagePlaceholder* placeholders;
 };
 
 /// Reads the content of a `site` record. Returns false if it makes no sense. Texts stay in the content, where they do
 /// not end with a zero; `file` is empty if it is not known. Allocates nothing.
-bool read_site(std::string_view content, SiteRoom const& room, MetadataParts& parts, std::string_view& file) noexcept;
+bool read_site(std::string_view content, SiteRoom const& room, internal::MetadataParts& parts,
+               std::string_view& file) noexcept;
 
 /// RecordedSite: the metadata of a callsite, with all that it refers to.
 class RecordedSite {
@@ -36,14 +37,14 @@ class RecordedSite {
  private:
   struct Storage {
     std::string content, file;
-    std::vector<FieldEntry> fields;
-    std::vector<MessagePlaceholder> placeholders;
+    std::vector<internal::FieldEntry> fields;
+    std::vector<internal::MessagePlaceholder> placeholders;
   };
-  RecordedSite(std::unique_ptr<Storage> storage, MetadataParts const& parts) noexcept
+  RecordedSite(std::unique_ptr<Storage> storage, internal::MetadataParts const& parts) noexcept
       : storage_(std::move(storage)), metadata_(parts) {}
 
   std::unique_ptr<Storage> storage_;
   Metadata const metadata_;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "tracing_core/internal/cxx20.h"
+#include "tracing_core/support/cxx20.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 constexpr std::uint64_t key_of(std::uint64_t key) noexcept { return key; }
 
@@ -74,4 +74,4 @@ class SpanTracker {
   bool grows_ = true;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

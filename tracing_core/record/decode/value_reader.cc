@@ -6,7 +6,10 @@
 #include "tracing_core/model/stored_values.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
+
+using namespace internal;
+
 namespace {
 
 // The number of words that a value takes, for kinds up to ValueKind::redacted.
@@ -84,4 +87,4 @@ Value ValueReader::take_text(ValueKind kind, bool is_cut, std::uint32_t& whole_s
   }
 }
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -6,7 +6,7 @@
 
 #include "tracing_core/model/value.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// Borrows all that it returns. Allocates nothing. After an error it returns empty pieces.
 class ValueReader {
@@ -32,4 +32,4 @@ class ValueReader {
   char const* error_ = nullptr;
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

@@ -84,7 +84,7 @@ class Replay {
     std::string name;
     std::uint64_t next_ordinal = 0;
     Instant last{};  // of its last record
-    internal::SpanTracker<Entered> entered;
+    SpanTracker<Entered> entered;
     // After a gap in its records: how many of the `entered` spans the track is known to be in still.
     std::optional<std::size_t> still_in{};
 
@@ -201,7 +201,7 @@ void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* 
   Replay replay(to, lost);
   bool const before = std::exchange(internal::thread_state.in_subscriber, true);
   bool const is_steady = times == ReplayTimes::steady;
-  internal::SteadyTimes steady;
+  SteadyTimes steady;
   Instant last;
   recording.for_each([&](Entry const& entry) {
     bool const is_selected = select(context, entry);

@@ -20,7 +20,9 @@
 #include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/tracing.h"
 
-namespace tracing::internal { namespace {
+namespace tracing::recording { namespace {
+
+using namespace internal;
 
 std::unique_ptr<Layer> printing_to(std::string& text, FormatKind kind) {
   auto sink = make_sink([&text](Level, std::string_view line) { text += line; });
@@ -43,7 +45,7 @@ class Replayed : public testing::TestWithParam<FormatKind> {
     with_default(registry, [&] { f(registry); });
     auto const recording = read_region(store->region());
     auto const to = RegistryBuilder().with(printing_to(replayed_, GetParam())).build();
-    replay(*recording, *to, [](recording::Entry const&) { return true; });
+    replay(*recording, *to, [](Entry const&) { return true; });
     EXPECT_THAT(recording->problems(), testing::IsEmpty());
   }
 
@@ -123,16 +125,16 @@ std::string at(std::uint32_t ticks, std::string record) {
   return record;
 }
 
-std::vector<std::int64_t> times_of(tracing_test::RecordingBytes const& file, recording::LostEntries lost,
-                                   recording::ReplayTimes which = recording::ReplayTimes::recorded) {
+std::vector<std::int64_t> times_of(tracing_test::RecordingBytes const& file, LostEntries lost,
+                                   ReplayTimes which = ReplayTimes::recorded) {
   std::string error;
-  auto const recording = recording::Recording::read_bytes(file.bytes(), error);
+  auto const recording = Recording::read_bytes(file.bytes(), error);
   EXPECT_NE(recording, nullptr) << error;
   std::vector<std::int64_t> times;
   if (recording == nullptr) return times;
   replay(
-      *recording, *RegistryBuilder().with(std::make_unique<Times>(times)).build(),
-      [](recording::Entry const&) { return true; }, lost, which);
+      *recording, *RegistryBuilder().with(std::make_unique<Times>(times)).build(), [](Entry const&) { return true; },
+      lost, which);
   return times;
 }
 
@@ -144,15 +146,11 @@ TEST(Replay, EndsNoSpanBeforeItBegins) {
   site.row.kind = static_cast<std::uint8_t>(Kind::span);
   tracing_test::RecordingBytes file;
   file.add(0, site.record(1));
-  file.add(1, at(50, record(recording::EntryType::scope_begin, 1)) +
-                  at(20, record(recording::EntryType::scope_end, 0)) +
-                  at(40, record(recording::EntryType::new_span, 1, 1, {kHeld})) +
-                  at(30, record(recording::EntryType::enter, 1, 0, {kHeld})) +
-                  at(10, record(recording::EntryType::exit, 1, 0, {kHeld})) +
-                  at(0, record(recording::EntryType::enter, 1, 0, {kHeld})) +
-                  at(9, record(recording::EntryType::exit, 1, 0, {kHeld})) +
-                  at(15, record(recording::EntryType::close, 1, 0, {kHeld})));
-  EXPECT_THAT(times_of(file, recording::LostEntries::restored), testing::ElementsAre(50, 50, 50, 30, 30, 1, 9, 40));
+  file.add(1, at(50, record(EntryType::scope_begin, 1)) + at(20, record(EntryType::scope_end, 0)) +
+                  at(40, record(EntryType::new_span, 1, 1, {kHeld})) + at(30, record(EntryType::enter, 1, 0, {kHeld})) +
+                  at(10, record(EntryType::exit, 1, 0, {kHeld})) + at(0, record(EntryType::enter, 1, 0, {kHeld})) +
+                  at(9, record(EntryType::exit, 1, 0, {kHeld})) + at(15, record(EntryType::close, 1, 0, {kHeld})));
+  EXPECT_THAT(times_of(file, LostEntries::restored), testing::ElementsAre(50, 50, 50, 30, 30, 1, 9, 40));
 }
 
 TEST(Replay, SteadyTimesHaveNoStepsOfTheClock) {
@@ -162,25 +160,22 @@ TEST(Replay, SteadyTimesHaveNoStepsOfTheClock) {
   site.row.kind = static_cast<std::uint8_t>(Kind::span);
   for (std::int64_t const step : {std::int64_t{0}, std::int64_t{-3'600'000'000'000}, std::int64_t{3'600'000'000'000}}) {
     auto const clock = [](std::int64_t ns) {
-      return record(recording::EntryType::clock, 0, kRestated, {static_cast<std::uint64_t>(ns), kRate});
+      return record(EntryType::clock, 0, kRestated, {static_cast<std::uint64_t>(ns), kRate});
     };
     constexpr std::int64_t kBegin = 4'000'000'000'000;
     tracing_test::RecordingBytes file;
     file.add(0, site.record(1));
-    file.add(1, clock(kBegin) + at(100, record(recording::EntryType::scope_begin, 1)) +
-                    at(200, record(recording::EntryType::scope_begin, 1)) +
-                    at(300, record(recording::EntryType::scope_end, 0)));
+    file.add(1, clock(kBegin) + at(100, record(EntryType::scope_begin, 1)) +
+                    at(200, record(EntryType::scope_begin, 1)) + at(300, record(EntryType::scope_end, 0)));
     constexpr std::uint64_t kOuter = std::uint64_t{1} << 40;
     file.add(1,
-             clock(kBegin + step) +
-                 at(300, record(recording::EntryType::state, 1, kRestated | kEntered, {kOuter, 0, 0})) +
-                 at(400, record(recording::EntryType::new_span, 1, 1, {kOuter + 7})) +
-                 at(600, record(recording::EntryType::close, 1, 0, {kOuter + 7})) +
-                 at(1000, record(recording::EntryType::scope_end, 0)),
+             clock(kBegin + step) + at(300, record(EntryType::state, 1, kRestated | kEntered, {kOuter, 0, 0})) +
+                 at(400, record(EntryType::new_span, 1, 1, {kOuter + 7})) +
+                 at(600, record(EntryType::close, 1, 0, {kOuter + 7})) + at(1000, record(EntryType::scope_end, 0)),
              3);
-    std::vector<std::int64_t> times = times_of(file, recording::LostEntries::shown, recording::ReplayTimes::steady);
+    std::vector<std::int64_t> times = times_of(file, LostEntries::shown, ReplayTimes::steady);
     for (std::int64_t& time : times) time -= kBegin;
-    std::vector<std::int64_t> recorded = times_of(file, recording::LostEntries::shown);
+    std::vector<std::int64_t> recorded = times_of(file, LostEntries::shown);
     for (std::int64_t& time : recorded) time -= kBegin;
     EXPECT_EQ(times.size(), recorded.size());
     EXPECT_EQ(recorded == times, step == 0);
@@ -197,18 +192,15 @@ TEST(Replay, EndsASpanThatIsLeftWhereRecordsAreMissingWithTheLastOneBefore) {
   site.row.kind = static_cast<std::uint8_t>(Kind::span);
   tracing_test::RecordingBytes file;
   file.add(0, site.record(1));
-  file.add(1, at(1, record(recording::EntryType::new_span, 1, 1, {kOuter})) +
-                  at(2, record(recording::EntryType::enter, 1, 0, {kOuter})) +
-                  at(3, record(recording::EntryType::new_span, 1, 1, {kInner})) +
-                  at(4, record(recording::EntryType::enter, 1, 0, {kInner})) +
-                  at(5, record(recording::EntryType::new_span, 1, 1, {kNotEntered})));
+  file.add(1, at(1, record(EntryType::new_span, 1, 1, {kOuter})) + at(2, record(EntryType::enter, 1, 0, {kOuter})) +
+                  at(3, record(EntryType::new_span, 1, 1, {kInner})) + at(4, record(EntryType::enter, 1, 0, {kInner})) +
+                  at(5, record(EntryType::new_span, 1, 1, {kNotEntered})));
   file.add(1,
-           at(100, record(recording::EntryType::state, 1, kRestated | kEntered, {kOuter, 0, 0})) +
-               at(100, record(recording::EntryType::state, 1, kRestated | kEntered, {kLater, kOuter, 0})) +
-               at(110, record(recording::EntryType::exit, 1, 0, {kLater})) +
-               at(120, record(recording::EntryType::exit, 1, 0, {kOuter})),
+           at(100, record(EntryType::state, 1, kRestated | kEntered, {kOuter, 0, 0})) +
+               at(100, record(EntryType::state, 1, kRestated | kEntered, {kLater, kOuter, 0})) +
+               at(110, record(EntryType::exit, 1, 0, {kLater})) + at(120, record(EntryType::exit, 1, 0, {kOuter})),
            1000);
-  for (recording::LostEntries const lost : {recording::LostEntries::shown, recording::LostEntries::restored}) {
+  for (LostEntries const lost : {LostEntries::shown, LostEntries::restored}) {
     std::vector<std::int64_t> times = times_of(file, lost);
     ASSERT_GE(times.size(), 6u);
     times.resize(6);  // without the ends of spans that no thread is in
@@ -216,4 +208,4 @@ TEST(Replay, EndsASpanThatIsLeftWhereRecordsAreMissingWithTheLastOneBefore) {
   }
 }
 
-}}  // namespace tracing::internal
+}}  // namespace tracing::recording

@@ -6,7 +6,7 @@
 #include "tracing_core/record/entry.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace internal {
+namespace tracing { inline namespace v1 { namespace recording {
 
 /// SteadyTimes: subtracts the steps of the clock. The clock was set where the times of two entries differ from the
 /// ticks between them by more than ticks are exact. Without a step the recorded times stay. Single-thread.
@@ -14,8 +14,8 @@ class SteadyTimes {
  public:
   /// Call it for each entry in order. An entry with a time of its own, such as work of a GPU, is moved like the entries
   /// around it.
-  Instant of(recording::Entry const& entry) noexcept {
-    if ((entry.flags & kForeign) == 0) {
+  Instant of(Entry const& entry) noexcept {
+    if ((entry.flags & internal::kForeign) == 0) {
       if (has_begun_) look_for_step(entry);
       has_begun_ = true;
       ticks_ = entry.ticks;
@@ -31,7 +31,7 @@ class SteadyTimes {
  private:
   __extension__ using Unsigned = unsigned __int128;
 
-  void look_for_step(recording::Entry const& entry) noexcept {
+  void look_for_step(Entry const& entry) noexcept {
     constexpr std::uint64_t kMinStep = 1'000'000;
     std::int64_t const ticks = static_cast<std::int64_t>(entry.ticks - ticks_);
     std::uint64_t const count = ticks < 0 ? 0 - static_cast<std::uint64_t>(ticks) : static_cast<std::uint64_t>(ticks);
@@ -47,4 +47,4 @@ class SteadyTimes {
   std::uint64_t steps_ = 0;  // their sum in nanoseconds; modulo 2^64, as a damaged recording may have any times
 };
 
-}}}  // namespace tracing::v1::internal
+}}}  // namespace tracing::v1::recording

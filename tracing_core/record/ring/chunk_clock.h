@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

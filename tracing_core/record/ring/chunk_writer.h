@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/record/ring/chunk_clock.h"
 #include "tracing_core/record/ring/region.h"
 #include "tracing_core/record/ring/sites.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

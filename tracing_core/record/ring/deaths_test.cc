@@ -25,15 +25,15 @@
 #include "tests/support/campaign.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/internal/zeroed_pages.h"
 #include "tracing_core/record/decode/crash_reader.h"
 #include "tracing_core/record/ring/recording_child.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace tracing_test { namespace {
 
-using tracing::internal::CrashReader;
 using tracing::internal::RecordStore;
 using tracing::internal::Region;
+using tracing::recording::CrashReader;
 
 constexpr std::size_t kSmall = std::size_t{1} << 20;
 constexpr int kOtherThreads = 2;
@@ -173,7 +173,7 @@ class AtAnyInstant : public Deaths {
       int const status = status_of_child([&] {
         limit(RLIMIT_CORE, 0);
         auto const store = start_recording(path_, may_lose ? std::size_t{1} : kNeverFull);
-        tracing::internal::ZeroedPages pages;
+        tracing::support::ZeroedPages pages;
         crash_reader = new (pages.map(sizeof(CrashReader))) CrashReader;
         store_to_read = store.get();
         start_busy_threads(1 + i % 3, progress);

@@ -65,7 +65,7 @@ class Extremes : public testing::Test {
   // others are counted.
   template <class F>
   void read(std::uint64_t made, F f) {
-    auto const recording = read_region(store_->region());
+    auto const recording = recording::read_region(store_->region());
     std::map<std::uint32_t, std::uint64_t> found;
     tracing::recording::Spans spans;
     recording->for_each([&](recording::Entry const& entry) {
@@ -136,7 +136,7 @@ TEST_F(Extremes, SpansThatWereOpenedLongAgoAreComplete) {
        });
   EXPECT_GT(steps, 10'000);
   EXPECT_EQ(others, 1);
-  auto const recording = read_region(store_->region());
+  auto const recording = recording::read_region(store_->region());
   std::string open;
   tracing::recording::Spans spans;
   recording->for_each([&](recording::Entry const& entry) {
@@ -275,7 +275,7 @@ TEST_F(Extremes, ThreadsAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   std::map<std::uint64_t, std::uint64_t> last;
-  auto const recording = read_region(store_->region());
+  auto const recording = recording::read_region(store_->region());
   std::uint64_t found = 0;
   tracing::recording::Spans spans;
   recording->for_each([&](recording::Entry const& entry) {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/internal/words.h"
 #include "tracing_core/record/entry.h"
+#include "tracing_core/support/words.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

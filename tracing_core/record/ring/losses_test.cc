@@ -34,7 +34,7 @@ class Losses : public testing::Test {
   // How many records of each tag are there.
   std::map<std::uint32_t, std::uint64_t> rest() const {
     std::map<std::uint32_t, std::uint64_t> counts;
-    read_region(store_->region())->for_each([&](recording::Entry const& entry) {
+    recording::read_region(store_->region())->for_each([&](recording::Entry const& entry) {
       if (!entry.is_restated()) ++counts[entry.tag];
     });
     return counts;
@@ -101,7 +101,7 @@ TEST_F(Losses, DoNotChangeWhenASpanBeganAndWhetherItWasShown) {
   });
   tracing::recording::Spans spans;
   std::uint64_t events = 0;
-  read_region(region())->for_each([&](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&](recording::Entry const& entry) {
     spans.follow(entry);
     if (entry.type != recording::EntryType::event) return;
     ++events;
@@ -116,7 +116,7 @@ TEST_F(Losses, AreOfTheOldestRecordsAlsoWhenThreadsBeginAfterManyLaps) {
   say(1, 300'000);
   for (int i = 0; i < 3; ++i) std::thread([this] { say(1, 1); }).join();
   std::int64_t gap_after = -1, last = -1;
-  read_region(region())->for_each([&](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&](recording::Entry const& entry) {
     if (entry.type != recording::EntryType::event || entry.values[0].as_i64() == 0) return;
     if (last > 0 && entry.values[0].as_i64() != last + 1) gap_after = last;
     last = entry.values[0].as_i64();
@@ -149,7 +149,7 @@ TEST_F(Losses, SpareTheOnlyWarningHoweverLongAgo) {
   say(2, 2000);
   say(3, 400'000);  // some 30 laps
   bool found = false;
-  read_region(region())->for_each([&found](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&found](recording::Entry const& entry) {
     found |= entry.metadata != nullptr && entry.metadata->level() == Level::warn;
   });
   EXPECT_TRUE(found);
@@ -163,7 +163,7 @@ TEST_F(Losses, AreOfTheOldestWarningsIfTheyFillMoreThanAnEighth) {
     say(1, 20'000);  // two laps
   }
   std::vector<std::int64_t> left;
-  read_region(region())->for_each([&left](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&left](recording::Entry const& entry) {
     if (entry.metadata != nullptr && entry.metadata->level() == Level::warn) left.push_back(entry.values[0].as_i64());
   });
   EXPECT_THAT(left, testing::ElementsAre(kWarnings - 2, kWarnings - 1)) << "an eighth of 20 chunks";
@@ -186,7 +186,7 @@ TEST_F(Losses, SpareMarksOfHighImportance) {
   }
   say(2, 50'000);
   std::vector<std::int64_t> left;
-  read_region(region())->for_each([&left](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&left](recording::Entry const& entry) {
     if (entry.type == recording::EntryType::mark) left.push_back(entry.values[0].as_i64());
   });
   EXPECT_THAT(left, testing::ElementsAre(0));
@@ -198,7 +198,7 @@ TEST_F(Losses, AreBoundedIfAllRecordsAreWarnings) {
     for (int i = 0; i < 100'000; ++i) TRACE_WARN("step", i);
   });
   std::int64_t last = -1;
-  read_region(region())->for_each([&last](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&last](recording::Entry const& entry) {
     if (entry.type == recording::EntryType::event) last = entry.values[0].as_i64();
   });
   EXPECT_EQ(last, 99'999);
@@ -210,7 +210,7 @@ TEST_F(Losses, SpareTheFirstRecordsOfTheNewestTag) {
   say(2, 200'000);
   auto const first_of = [this](std::uint32_t tag) {
     std::int64_t first = -1;
-    read_region(region())->for_each([&](recording::Entry const& entry) {
+    recording::read_region(region())->for_each([&](recording::Entry const& entry) {
       if (entry.type == recording::EntryType::event && entry.tag == tag && first < 0) first = entry.values[0].as_i64();
     });
     return first;
@@ -233,7 +233,7 @@ TEST_F(Losses, AreNoneInADeepRecursionWithRoom) {
   EXPECT_EQ(region().lost_of(1), 0u);
   tracing::recording::Spans spans;
   std::size_t deepest = 0;
-  read_region(region())->for_each([&](recording::Entry const& entry) {
+  recording::read_region(region())->for_each([&](recording::Entry const& entry) {
     spans.follow(entry);
     if (entry.type != recording::EntryType::event) return;
     std::size_t depth = 0;
@@ -247,7 +247,7 @@ TEST_F(Losses, AreNoneInADeepRecursionWithRoom) {
 TEST_F(Losses, LeaveTheInnermostSpansOfADeepRecursion) {
   with_default(registry_, [] { recurse(1000, 20'000); });
   tracing::recording::Spans spans;
-  auto const recording = read_region(region());
+  auto const recording = recording::read_region(region());
   recording->for_each([&](recording::Entry const& entry) {
     spans.follow(entry);
     if (entry.type != recording::EntryType::event) return;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

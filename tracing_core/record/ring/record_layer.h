@@ -7,11 +7,11 @@
 
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/collect/per_track.h"
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/record/ring/chunk_writer.h"
 #include "tracing_core/record/ring/region.h"
 #include "tracing_core/record/ring/sites.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/mutex.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

@@ -26,11 +26,11 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/filter/combinators.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal { namespace {
@@ -93,11 +93,11 @@ class RecordLayerTest : public testing::Test {
   void record(F f) {
     with_default(registry_, f);
   }
-  std::unique_ptr<recording::Recording> read() { return read_region(store_->region()); }
+  std::unique_ptr<recording::Recording> read() { return recording::read_region(store_->region()); }
   std::vector<std::string> texts() { return texts_of(*read()); }
   // What is left if the chunks before are overwritten.
   std::unique_ptr<recording::Recording> read_from(std::uint32_t chunk) {
-    return read_region(store_->region(), store_->region().head(chunk).first_ticks);
+    return recording::read_region(store_->region(), store_->region().head(chunk).first_ticks);
   }
 
   std::shared_ptr<RecordStore> const store_;
@@ -488,7 +488,7 @@ TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowTheSpansThatTheyName) {
   // Each piece of the ring, since any of them may be what is left.
   for (std::uint32_t first = 0; first < store_->region().chunk_count(); ++first) {
     std::uint64_t const from = store_->region().head(first).first_ticks;
-    Rest const rest(*read_region(store_->region(), from));
+    Rest const rest(*recording::read_region(store_->region(), from));
     EXPECT_EQ(rest.unknown_spans, 0u) << first;
   }
 }
@@ -543,7 +543,7 @@ TEST_F(RecordLayerTest, FileHasWhatTheRegionHas) {
   std::string problem;
   auto const file = recording::Recording::read_file(folder / "a.rec", problem);
   ASSERT_NE(file, nullptr) << problem;
-  EXPECT_EQ(texts_of(*file), texts_of(*read_region(store->region())));
+  EXPECT_EQ(texts_of(*file), texts_of(*recording::read_region(store->region())));
   EXPECT_EQ(file->process(), static_cast<std::uint64_t>(getpid()));
 }
 
@@ -626,10 +626,10 @@ TEST_F(RecordLayerTest, MovesAForkedChildsRecordingToAFileThatItsParentReads) {
       waitpid(child, nullptr, 0);
       TRACE_INFO("after");
     });
-    EXPECT_THAT(texts_of(*read_region(store->region())),
+    EXPECT_THAT(texts_of(*recording::read_region(store->region())),
                 ElementsAre("begin parent{}", "event before{}", "event after{}", "end"));
     std::string problem;
-    auto const moved = read_part(descriptor, kPlace, kPlace, problem);
+    auto const moved = recording::read_part(descriptor, kPlace, kPlace, problem);
     ASSERT_NE(moved, nullptr) << problem;
     tracing::recording::Spans spans;
     std::vector<std::string> of_child;

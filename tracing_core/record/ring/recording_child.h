@@ -21,9 +21,9 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/thread_info.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing_test {
@@ -77,7 +77,7 @@ class BusyThread {
         random_(static_cast<unsigned>(index) + 1),
         max_text_(progress.max_text),
         next_(first_number) {
-    progress_.track = tracing::internal::this_thread_info().number;
+    progress_.track = tracing::support::this_thread_info().number;
   }
 
   void step() {

@@ -37,11 +37,11 @@
 #include <new>
 #include <utility>
 
-#include "tracing_core/internal/open_file.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
-#include "tracing_core/internal/scoped_signal_block.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/support/open_file.h"
+#include "tracing_core/support/scoped_no_cancellation.h"
+#include "tracing_core/support/scoped_signal_block.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
@@ -137,7 +137,7 @@ int Region::open_file(std::string const& path, Existing existing, std::error_cod
     int descriptor = create_file(path.c_str(), O_RDWR);
     bool const is_new = descriptor >= 0;
     if (!is_new && errno != EEXIST) return fail(errno);
-    if (!is_new) descriptor = internal::open_file(path.c_str(), O_RDWR | O_NONBLOCK);
+    if (!is_new) descriptor = support::open_file(path.c_str(), O_RDWR | O_NONBLOCK);
     if (descriptor < 0 && errno == ENOENT) continue;  // it was removed meanwhile
     if (descriptor < 0 && existing == Existing::keep) return fail(errno);
     bool const is_locked = descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "tracing_core/internal/thread_sanitizer.h"
 #include "tracing_core/record/ring/layout.h"
+#include "tracing_core/support/thread_sanitizer.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

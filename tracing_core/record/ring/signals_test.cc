@@ -82,7 +82,7 @@ std::string message_of(recording::Entry const& entry) {
 }
 
 void expect_in_order(RecordStore const& store) {
-  auto const recording = read_region(store.region());
+  auto const recording = recording::read_region(store.region());
   tracing::recording::Spans spans;
   std::vector<std::string> steps;
   int recorded = 0;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tracing_core/internal/fork.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/support/fork.h"
+#include "tracing_core/support/span_clock.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {

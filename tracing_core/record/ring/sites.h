@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tracing_core/internal/mutex.h"
-#include "tracing_core/internal/zeroed_pages.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/record/ring/region.h"
+#include "tracing_core/support/mutex.h"
+#include "tracing_core/support/zeroed_pages.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 

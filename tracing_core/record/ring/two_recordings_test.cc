@@ -9,10 +9,10 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/targets.h"
-#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal { namespace {
@@ -44,9 +44,9 @@ class TwoRecordings : public testing::Test {
     EXPECT_THAT(recording.problems(), IsEmpty());
     return events;
   }
-  std::vector<std::string> own() const { return events_of(*read_region(own_->region())); }
+  std::vector<std::string> own() const { return events_of(*recording::read_region(own_->region())); }
   std::vector<std::string> profile() const {
-    auto const recording = read_region(profile_->region(), start_);
+    auto const recording = recording::read_region(profile_->region(), start_);
     recording->start_at(start_);
     return events_of(*recording);
   }
@@ -84,7 +84,7 @@ TEST_F(TwoRecordings, BeginWithTheLatestProfile) {
   attach();
   { TRACE_VALUES(info, kv("n", 3)); }
   EXPECT_THAT(profile(), ElementsAre("3"));
-  auto const recording = read_region(profile_->region(), start_);
+  auto const recording = recording::read_region(profile_->region(), start_);
   EXPECT_LT(recording->start(), Instant::now());
   Instant const began = recording->start();
   recording->start_at(start_);
@@ -106,7 +106,7 @@ TEST_F(TwoRecordings, LeaveSpansThatEndBetweenProfiles) {
 
 TEST_F(TwoRecordings, CanBeReadBeforeTheirFirstRecord) {
   auto const region = Region::make_anonymous(Region::kMinBytes);
-  auto const recording = read_region(*region);
+  auto const recording = recording::read_region(*region);
   ASSERT_NE(recording, nullptr);
   EXPECT_THAT(events_of(*recording), IsEmpty());
 }
