@@ -69,7 +69,7 @@ ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track c
     if (name->truncated() || !append_thread(stream, tid, name->view())) return nullptr;
     stream.thread_number = track.number;
     stream.tid = tid;
-    if (worker_state_ == WorkerState::parked) wake();
+    if (worker_state_.is(WorkerState::Kind::parked)) worker_state_.wake();
     if (has_worker_ && !waits) stream.deadline.store(ticks_now() + max_age_, std::memory_order_relaxed);
     return &stream;
   } catch (std::bad_alloc const&) {
@@ -125,8 +125,8 @@ char* ChromeOutput::add_chunk_locked(ChromeStream& stream, std::size_t bytes) no
   full_bytes_ += stream.add(chunk);
   if (full_bytes_ > kMaxFullBytes) {
     stream.deadline.store(0, std::memory_order_relaxed);  // the thread writes, once it holds no lock
-  } else if (worker_state_ == WorkerState::polling && full_bytes_ >= kEnoughBytes) {
-    wake();
+  } else if (worker_state_.is(WorkerState::Kind::polling) && full_bytes_ >= kEnoughBytes) {
+    worker_state_.wake();
   }
   return stream.reserve(bytes);
 }
@@ -137,7 +137,7 @@ char* ChromeOutput::add_chunk_locked(ChromeStream& stream, std::size_t bytes) no
 void ChromeOutput::check_deadline(ChromeStream& stream, std::uint64_t before, std::uint64_t ticks) noexcept {
   if (has_worker_) {
     MutexLock const lock(mutex_);
-    if (worker_state_ == WorkerState::parked) wake();
+    if (worker_state_.is(WorkerState::Kind::parked)) worker_state_.wake();
     if (full_bytes_ <= kMaxFullBytes && stream.done() == before) {
       return stream.deadline.store(ticks + max_age_, std::memory_order_relaxed);
     }
@@ -199,11 +199,6 @@ void ChromeOutput::start_worker() noexcept {
   }
 }
 
-void ChromeOutput::wake() noexcept {
-  worker_state_ = WorkerState::running;
-  wake_.notify_one();
-}
-
 void ChromeOutput::run() noexcept {
   InSubscriber const in_subscriber;  // a record that a sink emits would wait for the lock that its caller holds
   pthread_setname_np(pthread_self(), "tracing-chrome");
@@ -217,13 +212,7 @@ void ChromeOutput::run() noexcept {
 bool ChromeOutput::wait_for_records() noexcept {
   MutexLock const lock(mutex_);
   if (!stopping_ && !is_behind()) park();
-  worker_state_ = WorkerState::polling;
-  if (full_bytes_ < kEnoughBytes) {
-    auto const end = std::chrono::steady_clock::now() + kPollInterval;
-    while (!is_woken() && wake_.wait_until(mutex_, end)) {
-    }
-  }
-  worker_state_ = WorkerState::running;
+  if (!stopping_ && full_bytes_ < kEnoughBytes) worker_state_.wait(mutex_, WorkerState::Kind::polling, kPollInterval);
   return !stopping_;
 }
 
@@ -231,12 +220,9 @@ bool ChromeOutput::wait_for_records() noexcept {
 // the worker. A record that is being made just now may still be compared with the earlier deadline; it is published
 // long before the first wait ends, so is_behind() finds it.
 void ChromeOutput::park() noexcept {
-  worker_state_ = WorkerState::parked;
   for_each_stream([](ChromeStream& stream) { stream.deadline.store(0, std::memory_order_relaxed); });
-  auto const end = std::chrono::steady_clock::now() + kPollInterval;
-  while (!is_woken() && wake_.wait_until(mutex_, end)) {
-  }
-  while (!is_woken() && !is_behind()) wake_.wait(mutex_);
+  bool const is_woken = worker_state_.wait(mutex_, WorkerState::Kind::parked, kPollInterval);
+  if (!is_woken && !is_behind()) worker_state_.park(mutex_);
 }
 
 bool ChromeOutput::is_behind() const noexcept {
@@ -286,7 +272,7 @@ void ChromeOutput::finish() noexcept {
   {
     MutexLock const lock(mutex_);
     stopping_ = true;
-    wake();
+    worker_state_.wake();
   }
   worker_.join();
 }

@@ -210,9 +210,7 @@ class ChromeOutput {
   char* add_chunk_locked(ChromeStream& stream, std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
   bool append_thread(ChromeStream& stream, std::int64_t tid, std::string_view name_record) noexcept
       TRACING_REQUIRES(mutex_);
-  bool is_woken() const noexcept TRACING_REQUIRES(mutex_) { return stopping_ || worker_state_ == WorkerState::running; }
   void park() noexcept TRACING_REQUIRES(mutex_);
-  void wake() noexcept TRACING_REQUIRES(mutex_);
   void give_back(ChromeChunk* chunk) noexcept TRACING_EXCLUDES(mutex_);
 
   // In chrome_writing.cc:
@@ -257,14 +255,13 @@ class ChromeOutput {
   ChromeCallsites callsites_ TRACING_GUARDED_BY(writing_){records_, process_.pid};
 
   Mutex mutex_;
-  CondVar wake_;
   PerTrack<ChromeStream> streams_;        // records that threads make on their own tracks; find() needs mutex_
   PerTrack<ChromeStream> other_streams_;  // records that threads make on other tracks; find() needs mutex_
   ChromeChunk* spare_chunks_ TRACING_GUARDED_BY(mutex_) = nullptr;
   std::size_t spare_count_ TRACING_GUARDED_BY(mutex_) = 0;
   std::size_t full_bytes_ TRACING_GUARDED_BY(mutex_) = 0;  // in chunks that are full and not read
   std::uint64_t max_age_ TRACING_GUARDED_BY(mutex_) = 0;   // of waiting records, in ticks
-  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_) = WorkerState::running;
+  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_);
   bool stopping_ TRACING_GUARDED_BY(mutex_) = false;
   // The numbers of tracks as tracing-chrome counts them.
   std::unordered_map<std::uint64_t, std::int64_t> tracks_ TRACING_GUARDED_BY(mutex_);

@@ -81,7 +81,8 @@ void ChromeOutput::write_waiting() noexcept {
   for_each_stream([](ChromeStream& stream) { stream.settle(); });
   MutexLock const lock(mutex_);
   max_age_ = clock_.ticks_in(clock_.calibrated_ns() < kMaxAgeNs ? kMaxAgeNs / 2 : kMaxAgeNs);
-  if (!has_worker_ || worker_state_ == WorkerState::parked) return;  // the next record must write, or wake the worker
+  if (!has_worker_ || worker_state_.is(WorkerState::Kind::parked))
+    return;  // the next record must write, or wake the worker
   std::uint64_t const deadline = now + max_age_;
   for_each_stream([deadline](ChromeStream& stream) { stream.deadline.store(deadline, std::memory_order_relaxed); });
 }

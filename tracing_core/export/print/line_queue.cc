@@ -50,11 +50,11 @@ void LineQueue::write(Level level, std::string_view text) noexcept {
     if (has_room) [[likely]] {
       if (!append(level, text)) [[unlikely]]
         count_dropped();
-      wakes = worker_state_ == WorkerState::parked || (worker_state_ == WorkerState::polling && is_half_full());
-      if (wakes) worker_state_ = WorkerState::running;
+      bool const is_wanted = !worker_state_.is(WorkerState::Kind::polling) || is_half_full();
+      wakes = is_wanted && worker_state_.set_running();
     }
   }
-  if (wakes) wake_.notify_one();
+  if (wakes) worker_state_.notify();
   if (!has_room) [[unlikely]]
     ended_.load(std::memory_order_acquire) ? write_directly(level, text) : count_dropped();
 }
@@ -65,7 +65,7 @@ bool LineQueue::wait_for_room(std::size_t bytes) noexcept {
   if (!stopping_ && !is_full(bytes)) [[likely]]
     return true;
   if (std::this_thread::get_id() == worker_id_) return false;
-  wake();
+  worker_state_.wake();
   if (!stopping_ && options_.lossy) return false;
   ScopedNoCancellation const no_cancellation;
   while (!stopping_ && is_full(bytes)) progress_.wait(mutex_);
@@ -123,7 +123,7 @@ void LineQueue::flush() noexcept {
   if (std::this_thread::get_id() == worker_id_) return;
   ScopedNoCancellation const no_cancellation;
   std::uint64_t const own = ++flushes_requested_;
-  wake();
+  worker_state_.wake();
   while (flushes_done_ < own && !ended_.load(std::memory_order_relaxed)) progress_.wait(mutex_);
 }
 
@@ -132,16 +132,10 @@ void LineQueue::finish() noexcept {
   {
     MutexLock const lock(mutex_);
     stopping_ = true;
-    wake();
+    worker_state_.wake();
     progress_.notify_all();
   }
   worker_.join();
-}
-
-void LineQueue::wake() noexcept {
-  if (worker_state_ == WorkerState::running) return;
-  worker_state_ = WorkerState::running;
-  wake_.notify_one();
 }
 
 void LineQueue::write_directly(Level level, std::string_view text) noexcept {
@@ -182,7 +176,11 @@ void LineQueue::run() noexcept {
       if (stopping) break;
       continue;
     }
-    wait_for_lines(waits >= kMaxPolls);
+    if (waits >= kMaxPolls) {
+      worker_state_.park(mutex_);
+    } else {
+      worker_state_.wait(mutex_, WorkerState::Kind::polling, kPollInterval);
+    }
     waits = std::min(waits + 1, kMaxPolls);
   }
   mutex_.unlock();
@@ -219,16 +217,6 @@ void LineQueue::write_block(Block const& block) noexcept {
     written_bytes_.store(bytes += size, std::memory_order_relaxed);
     written_lines_.store(++lines, std::memory_order_release);
   }
-}
-
-void LineQueue::wait_for_lines(bool parks) noexcept {
-  worker_state_ = parks ? WorkerState::parked : WorkerState::polling;
-  if (parks) {
-    wake_.wait(mutex_);
-  } else {
-    (void)wake_.wait_for(mutex_, kPollInterval);
-  }
-  worker_state_ = WorkerState::running;
 }
 
 void LineQueue::report_dropped() noexcept {

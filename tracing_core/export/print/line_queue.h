@@ -37,8 +37,7 @@ class LineQueue {
  private:
   static constexpr std::size_t kBlockBytes = 64 * 1024 - 128;
   static constexpr std::size_t kMaxSpareBlocks = 4;
-  // Waking a parked worker costs the thread that writes a line more than everything else together. So the worker polls
-  // for a while after each line before it parks.
+  // The worker polls so often after the last line before it parks.
   static constexpr std::chrono::milliseconds kPollInterval{1};
   static constexpr int kMaxPolls = 50;
 
@@ -63,7 +62,6 @@ class LineQueue {
   bool is_half_full() const noexcept TRACING_REQUIRES(mutex_);
   bool append(Level level, std::string_view text) noexcept TRACING_REQUIRES(mutex_);
   Block* block_with_room(std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
-  void wake() noexcept TRACING_REQUIRES(mutex_);
   void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
   void write_directly(Level level, std::string_view text) noexcept;
   Header header_of(Level level, std::string_view text) const noexcept;
@@ -71,7 +69,6 @@ class LineQueue {
   // On the worker; the functions that require the lock release it while they write or wait:
   void run() noexcept;
   void write_waiting() noexcept TRACING_REQUIRES(mutex_);
-  void wait_for_lines(bool parks) noexcept TRACING_REQUIRES(mutex_);
   void write_block(Block const& block) noexcept;
   void report_dropped() noexcept;
 
@@ -84,7 +81,6 @@ class LineQueue {
   std::thread worker_;  // changed by start() and finish() alone
 
   Mutex mutex_;
-  CondVar wake_;      // the worker has something to do
   CondVar progress_;  // there is room, a flush is done, the worker has ended
   std::list<Block> waiting_ TRACING_GUARDED_BY(mutex_);
   std::list<Block> spare_ TRACING_GUARDED_BY(mutex_);
@@ -92,7 +88,7 @@ class LineQueue {
   std::uint64_t accepted_bytes_ TRACING_GUARDED_BY(mutex_) = 0;
   std::uint64_t flushes_requested_ TRACING_GUARDED_BY(mutex_) = 0;
   std::uint64_t flushes_done_ TRACING_GUARDED_BY(mutex_) = 0;
-  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_) = WorkerState::running;
+  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_);
   bool stopping_ TRACING_GUARDED_BY(mutex_) = false;
   std::thread::id worker_id_ TRACING_GUARDED_BY(mutex_){};
 
