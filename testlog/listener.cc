@@ -124,7 +124,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (!result.failed()) return;
     has_failed_ = true;
     finish_equal_lines();
-    session_.death_tests().collect();  // what the child of this death test left, before another child takes its place
+    session_.death_tests().collect();  // saves records of this death test's child before another child takes its place
     Place const place = place_of(result);
     report_.note(result, place.path);
     if (!place.path.empty()) {
@@ -159,7 +159,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     bool const prints = show == Show::all || (show == Show::failed && failed);
     if (prints && !session_.is_mute()) session_.perf().print_test();
     if (run_records_ != nullptr) run_records_->end_test(name_of(test), test);
-    if (failed) record_where_to_look(test, report);  // not in the recording, which has the records themselves
+    if (failed) record_where_to_look(test, report);  // only in the report: the recording has the records themselves
     session_.end_test();
     test_ = nullptr;
     begin_phase(Phase::after_test, name_of(test).c_str());
@@ -288,13 +288,13 @@ class Recorder final : public testing::EmptyTestEventListener {
   std::string path_{};  // of the first failure
 };
 
-// Raises failures. Not part of the recorder, because a listener that is called for failures must not raise them.
+// Raises failures. Not part of Recorder, because a listener that gets failures must not raise them.
 class Checker final : public testing::EmptyTestEventListener {
  public:
   explicit Checker(Session& session) : session_(session) {}
 
   void OnTestEnd(TestInfo const& test) override { session_.fail_on().raise_failures(test); }
-  // Before the result of the run is known.
+  // Called before the result of the run is known.
   void OnEnvironmentsTearDownEnd(UnitTest const&) override { session_.fail_on().raise_late_failures(); }
 
  private:

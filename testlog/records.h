@@ -90,7 +90,7 @@ struct Record {
 
   /// Returns the last field with this name; null if there is none.
   FieldValue const* field(std::string_view field_name) const noexcept;
-  /// Prints it in the format full, without the time.
+  /// Prints the record in the format full, without the time.
   friend std::ostream& operator<<(std::ostream& out, Record const& record);
 };
 
@@ -117,7 +117,7 @@ class Records : public std::vector<Record> {
 /// proportional to the number of captured records.
 Records records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
 
-/// From now on the records of the calling thread belong to whichever test is running: for threads of pools that tests
+/// Assigns further records of the calling thread to whichever test is running: for threads of pools that tests
 /// share.
 void serve_all_tests();
 

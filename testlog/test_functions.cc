@@ -1,5 +1,5 @@
-// The functions of records.h, perf.h and allow_events.h that concern the running test, and so find the session of the
-// process.
+// The functions of records.h, perf.h and allow_events.h that concern the running test, and therefore need the session
+// of the process.
 #include <gtest/gtest.h>
 
 #include <string>

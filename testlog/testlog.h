@@ -7,8 +7,8 @@
 
 #include "testlog/settings.h"
 
-// Names a symbol of the library, since a linker leaves out a library if it needs no symbol of it, and TEST needs none.
-// Targets of CMake name it for programs that do not include this header.
+// Names a symbol of the library: a linker leaves out a library if no symbol of it is needed, and TEST needs none. For
+// programs that do not include this header, the CMake targets name the symbol.
 extern "C" int const testlog_keep_linked;
 namespace testlog { inline namespace v1 { namespace internal {
 [[gnu::used]] static int const* const keep_linked = &testlog_keep_linked;

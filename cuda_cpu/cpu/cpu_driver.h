@@ -43,7 +43,7 @@ bool set_cpu_driver_options(CpuDriverOptions const& options);
 /// The fault that broke the context.
 struct CpuDriverFault {
   CUresult code = CUDA_SUCCESS;  ///< the result of every call since the fault
-  /// The launch that failed: the tracing::cuda::current_launch() at its call. Zero if it was not made through a Driver.
+  /// The failed launch: tracing::cuda::current_launch() at its call. Zero if it was not made through a Driver.
   tracing::cuda::LaunchId launch = 0;
   CUstream stream = nullptr;  ///< the stream of the launch
   Fault fault;                ///< the kernel, the line of its PTX, the block and its threads

@@ -1,5 +1,5 @@
-// Device holds the state and the properties of the CPU backend's device. This header also declares the calls, and the
-// checks that each call begins with.
+// Device holds the state and the properties of the CPU backend's device. Also declares the calls, and the checks at the
+// beginning of each call.
 #pragma once
 
 #include <atomic>
@@ -226,8 +226,8 @@ struct DriverThreadState {
 };
 DriverThreadState& this_thread() noexcept;
 
-/// In its scope asynchronous copies on this thread read and write all memory, pageable memory too, when their stream
-/// reaches them, as the copies of graphs do.
+/// While it exists, asynchronous copies of this thread access memory, even pageable memory, when their stream reaches
+/// them, as copies of graphs do.
 class [[nodiscard]] CopiesInTurn {
  public:
   CopiesInTurn() noexcept : outer_(std::exchange(this_thread().copies_in_turn, true)) {}
@@ -269,7 +269,7 @@ CUresult guarded(Body const& body) noexcept {
   }
 }
 
-// Return true if the device runs grids or blocks of this size, whatever the kernel. An empty one is too small.
+// Return true if the device allows grids or blocks of this size, whatever the kernel. An empty size is too small.
 bool is_possible_grid(Dimensions const& grid) noexcept;
 bool is_possible_block(Dimensions const& block) noexcept;
 /// Returns an error, explained, if the device cannot run a launch of this shape.

@@ -73,7 +73,7 @@ bool reports_opcode_totals() {
 }
 
 // Return true if a subscriber wants the totals of each block, too, or a perf span for each operation of a warp. Both
-// have level trace, and the totals have their own target, so that `TRACE_PERF=cuda_cpu=trace` asks for both, and
+// have level trace; the totals have their own target. So `TRACE_PERF=cuda_cpu=trace` asks for both, and
 // `cuda_cpu::blocks=trace` only for the totals.
 bool reports_block_totals() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu::blocks")); }
 bool reports_operations() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu")); }
@@ -135,9 +135,9 @@ class GridWorkspace {
   alignas(kGridWorkspaceBytes) std::array<std::byte, kGridWorkspaceBytes> bytes_{};
 };
 
-// Runs a kernel on the stream's thread. Does not enter the span of the launch, which belongs to the caller: `testlog
-// stats` would add the time of the kernel to the time of the call. If launches are not traced, `launch.span` is the
-// caller's current span.
+// Runs a kernel on the stream's thread. Does not enter the span of the launch: the caller owns it, and `testlog stats`
+// would add the time of the kernel to the time of the call. If launches are not traced, `launch.span` is the caller's
+// current span.
 void run(Device& device, Launch const& launch) {
   bool const reports_blocks = reports_block_totals();
   bool const reports_totals = reports_blocks || reports_opcode_totals();

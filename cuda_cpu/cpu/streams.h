@@ -66,8 +66,8 @@ class Streams {
   /// Makes later work of the stream wait for the mark.
   void wait_for(Handle const& stream, Mark mark);
 
-  /// Returns the end of the work submitted to the stream and the marks that it waits for; for the legacy stream, also
-  /// the ends of the blocking streams.
+  /// Returns marks for the end of the work submitted to the stream, and the marks that the stream waits for; for the
+  /// legacy stream, also the ends of the blocking streams.
   std::vector<Mark> end_of(Handle const& stream);
   std::vector<Mark> end_of_all();
   void wait(std::vector<Mark> const& marks);

@@ -23,9 +23,9 @@ class WrittenBytes {
   /// REQUIRES: the bytes are in the range.
   void set(std::uintptr_t address, std::uint64_t bytes) noexcept;
   bool any(std::uintptr_t address, std::uint64_t bytes) const noexcept;
-  /// Updates `to` after a copy of `bytes` bytes: each byte at `to_memory` counts as written if the byte at
+  /// Updates `to` after a copy of `bytes` bytes: each byte at `to_memory` counts as written if its source at
   /// `from_memory` does. `to` and `from` may be the same object, and the bytes may overlap. Null: that side is not
-  /// tracked, and all bytes of such a source count as written.
+  /// tracked; all bytes of an untracked source count as written.
   static void copy(WrittenBytes* to, void const* to_memory, WrittenBytes const* from, void const* from_memory,
                    std::uint64_t bytes);
 
@@ -62,8 +62,8 @@ class DeviceMemory {
   /// `note` says in describe() what the memory is: "allocated in load{layer=3}".
   std::uintptr_t allocate(std::uint64_t bytes, bool constant = false, std::string note = {});
   /// Frees the allocation that begins at `address`; returns false if none begins there. A running kernel may still use
-  /// the memory. Remembers the last 256 freed allocations, and does not reuse the memory of freed allocations of at
-  /// most 4 MiB, 16 MiB in all, so that a later use of it is recognized. `note` says who freed it: "freed in unload".
+  /// the memory. To recognize later uses of freed memory, remembers the last 256 freed allocations, and does not reuse
+  /// those of at most 4 MiB, 16 MiB in all. `note` says who freed it: "freed in unload".
   bool free(std::uintptr_t address, std::string note = {});
 
   /// Tracks which bytes of an allocation are written, for Checks::init: by kernels that are checked, and by calls of
@@ -88,8 +88,8 @@ class DeviceMemory {
   /// Frees all memory that kernels allocated.
   void clear_heap();
 
-  /// Lets kernels also use host memory, by its host address. The caller keeps it alive until it is unmapped and no
-  /// kernel uses it.
+  /// Lets kernels also use host memory, by its host address. The caller must keep the memory alive while it is mapped
+  /// or a kernel uses it.
   void map_host(void* begin, std::uint64_t bytes, std::string note = "of host memory");
   void unmap_host(void* begin);
 

@@ -89,17 +89,17 @@ enum class StaleShuffle : std::uint8_t {
   fault,  // a fault
 };
 
-/// The checks of a launch, which then takes several times as long. Each finding is a fault.
+/// The checks of a launch, which make it take several times as long. Each finding is a fault.
 struct Checks {
-  /// Two threads access the same byte of shared or global memory, one of them writes to it and changes it, at least one
-  /// access is neither atomic nor volatile, and nothing between them may have ordered them: no barrier of their block,
-  /// and no fence or atomic access of both threads or blocks. The blocks of the launch then run on one worker. Accesses
-  /// of different launches are not compared.
+  /// Two threads access the same byte of shared or global memory. One of them writes to it and changes it, and one
+  /// access is neither atomic nor volatile. Nothing between them may have ordered them: no barrier of their block, and
+  /// no fence or atomic access of both threads or blocks. The blocks of the launch then run on one worker. Accesses of
+  /// different launches are not compared.
   bool race = false;
-  /// A read of global memory with DeviceMemory::track_writes(), if no byte of it was ever written.
+  /// A read of global memory with DeviceMemory::track_writes(), if none of its bytes was ever written.
   bool init = false;
-  /// A read of shared memory, if no byte of it was ever written. Correct kernels may read values there that they do not
-  /// use; the merge sort of CUB does.
+  /// A read of shared memory, if none of its bytes was ever written. Correct kernels may read such values without using
+  /// them, as the merge sort of CUB does.
   bool init_shared = false;
   /// Threads of a block reach __syncthreads() at different places.
   bool sync = false;

@@ -14,7 +14,7 @@ namespace cuda_cpu::fatbin {
 enum class ErrorKind : std::uint8_t {
   malformed,    // not a fat binary, or a damaged one
   no_ptx,       // the fat binary has no PTX that can be run
-  unsupported,  // it has such PTX, but this build cannot decompress it
+  unsupported,  // the fat binary has PTX that can be run, but this build cannot decompress it
   link,         // the PTX of its translation units does not fit together
 };
 

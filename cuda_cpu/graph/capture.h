@@ -44,7 +44,7 @@ CUresult enqueue(CUstream stream, Make const& make, Work const& work) {
   return capture_or(stream, make, work);
 }
 
-// Other calls ask whether they may go on. CUDA_SUCCESS: they may. An error is explained by cpu::refuse() and
+// Other calls ask whether they may go on: CUDA_SUCCESS means yes. An error is explained by cpu::refuse() and
 // invalidates the captures that it affects.
 
 /// For a call that waits for the stream or asks whether it is done.

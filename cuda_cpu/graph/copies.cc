@@ -19,7 +19,7 @@ bool is_device_memory(void const* pointer) {
   return cpu::mem_get_address_range(&begin, nullptr, reinterpret_cast<CUdeviceptr>(pointer)) == CUDA_SUCCESS;
 }
 
-// A copy that calls memory of the device the host's is undefined on a GPU.
+// Refuses memory of the device if the copy's kind says memory of the host: that is undefined on a GPU.
 cudaError_t check_host_end(void const* memory) {
   if (cpu::pointer_info(memory).owner != cpu::MemoryOwner::device) return cudaSuccess;
   return refuse(cudaErrorInvalidValue,
@@ -39,7 +39,7 @@ void const* place_of(End const& end) {
                                                                        : nullptr;
 }
 
-// An array counts x in its elements, and a copy with an array counts its width in them. All else is in bytes.
+// Converts to bytes: x in an array, and the width of a copy with an array, count the array's elements.
 cudaError_t read(cudaMemcpy3DParms const& parameters, Copy& copy) {
   std::size_t element_bytes = 1;
   for (cudaArray_t const array : {parameters.srcArray, parameters.dstArray}) {

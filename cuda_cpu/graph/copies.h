@@ -13,7 +13,7 @@ namespace cuda_cpu::graph {
 enum class Direction : std::uint8_t { host_to_host, host_to_device, device_to_host, device_to_device };
 
 /// Finds the direction of a copy: by its kind, or by the addresses for cudaMemcpyDefault. Returns an error for an
-/// unknown kind, and an error, explained, for a kind that calls memory of the device the host's.
+/// unknown kind, and an error, explained, for a kind that says host where the memory is the device's.
 cudaError_t direction_of(cudaMemcpyKind kind, void const* to, void const* from, Direction* direction);
 
 /// One end of a copy: memory, or an array. `x` counts bytes.

@@ -83,7 +83,7 @@ std::shared_ptr<Graph> make_graph();
 
 /// Returns a pointer for the node that owns the graph. The graph's handle ends with the last copy of the pointer.
 std::shared_ptr<Graph> owned(std::shared_ptr<Graph> graph);
-/// Makes a graph that moves into a node the node's own. Call it when the node is part of a graph.
+/// Lets a node own the graph that moves into it. Call it when the node is part of a graph.
 void own_child(NodeParams& params) TRACING_REQUIRES(graphs_mutex);
 
 /// Return null if nothing has this handle. take_graph() ends the handle.

@@ -33,15 +33,15 @@ class GraphExec {
   /// Returns a copy of the graph in its present state, for a launch that is captured itself.
   std::shared_ptr<Graph> clone_graph() const TRACING_EXCLUDES(graphs_mutex);
 
-  /// Calls `change(Node&)` to replace what a node does in later launches. `original` is the node's handle in the graph
-  /// from which this was made, or in a graph inside that graph.
+  /// Calls `change(Node&)` to replace the work of a node in later launches. `original` is the node's handle in the
+  /// graph from which this was made, or in a graph inside it.
   template <class Change>
   cudaError_t change_node(cudaGraphNode_t original, Change const& change) TRACING_EXCLUDES(graphs_mutex) {
     tracing::support::MutexLock const lock(mutex_);
     auto const found = nodes_.find(original);
     return found == nodes_.end() ? cudaErrorInvalidValue : change(*found->second);
   }
-  /// Replaces what each node does by what it does in a graph with equal nodes and edges, added in equal order.
+  /// Gives each node the parameters of its counterpart in a graph with equal nodes and edges, added in equal order.
   cudaGraphExecUpdateResultInfo update(Graph const& graph) TRACING_EXCLUDES(graphs_mutex);
 
   unsigned long long const flags;
@@ -50,7 +50,7 @@ class GraphExec {
  private:
   using Order = std::vector<Node*>;
 
-  /// For the constructor, when nobody else has this object. Does not lock mutex_, since graphs_mutex is locked already.
+  /// Called by the constructor, before others have this object. Does not lock mutex_: graphs_mutex is locked already.
   void collect(Graph const& graph) TRACING_NO_THREAD_SAFETY_ANALYSIS;
   CUresult allocate_all(Graph const& graph, CUstream stream, std::vector<GraphAllocation*>& allocated)
       TRACING_REQUIRES(mutex_);
@@ -62,7 +62,7 @@ class GraphExec {
   mutable tracing::support::Mutex mutex_;
   std::unordered_map<Graph const*, Order> orders_ TRACING_GUARDED_BY(mutex_);    // of the graph and the graphs in it
   std::unordered_map<cudaGraphNode_t, Node*> nodes_ TRACING_GUARDED_BY(mutex_);  // by the handles of their originals
-  std::vector<std::shared_ptr<void>> held_ TRACING_GUARDED_BY(mutex_);           // what a launch needs until it is done
+  std::vector<std::shared_ptr<void>> held_ TRACING_GUARDED_BY(mutex_);           // needed until a launch is done
   CUevent done_ TRACING_GUARDED_BY(mutex_) = nullptr;  // of the latest launch; null before the first
 };
 

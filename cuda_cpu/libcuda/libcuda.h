@@ -1,5 +1,5 @@
 // The stand-in for the driver's library defines the functions of cuda.h over the process's tracing::cuda::Driver, for
-// programs that call the driver directly. This header has what they share. The runtime's calls are in cuda_cpu/runtime.
+// programs that call the driver directly. Declares their common parts. The runtime's calls are in cuda_cpu/runtime.
 #pragma once
 
 #include <cuda.h>
@@ -44,7 +44,7 @@ CUresult forward(Call call, Arguments... arguments) noexcept {
   return is_runtimes ? CUDA_ERROR_INVALID_VALUE : static_cast<CUresult>(error);
 }
 
-// Attributes of streams and kernels have the numbers and values of the runtime's.
+// Attributes of streams and kernels have equal numbers and values in the driver and in the runtime.
 inline cudaLaunchAttributeID to_runtime(CUlaunchAttributeID id) noexcept {
   return static_cast<cudaLaunchAttributeID>(id);
 }

@@ -9,7 +9,7 @@
 #include "cuda_cpu/graph/errors.h"
 #include "cuda_cpu/process/driver.h"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of those that are listed
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of the listed functions are deprecated
 
 extern "C" {
 

@@ -24,7 +24,7 @@ class Binary {
   /// Loads the module. Later calls return the first result. Each call explains a failure; `user` names what needs the
   /// module.
   CUresult load(CUmodule* module, std::string const& user);
-  /// Unloads it; the next use loads it again.
+  /// Unloads the module; its next use loads it again.
   void unload() noexcept;
 
  private:
@@ -69,7 +69,7 @@ class Variable {
 class Registry {
  public:
   Binary& add(void const* wrapper);
-  /// Forgets the binary and what belongs to it.
+  /// Forgets the binary with its kernels and variables.
   void remove(Binary& binary) noexcept;
   Kernel& add_kernel(Binary& binary, void const* host_function, char const* name);
   void remove_kernel(void const* host_function) noexcept;
@@ -81,7 +81,7 @@ class Registry {
   Kernel* find_kernel(void const* host_function) const;
   /// Returns the host function of a kernel that was looked up; null if there is none.
   void const* host_function_of(CUfunction function) const;
-  /// Returns the name that such a kernel has in the source, for people.
+  /// Returns the kernel's name in the source, for people.
   std::string name_of(CUfunction function) const;
   /// Returns null if nothing is registered for the address.
   Variable* find_variable(void const* host_variable) const;

@@ -24,7 +24,7 @@ enum class OperandRole : std::uint8_t {
   texel,           // in brackets: a handle of a texture or surface, and coordinates in braces
   label,
   call,             // all operands of a call
-  any_source,       // of mov and cvta: also a special register, the address of a symbol, or several registers in braces
+  any_source,       // of mov and cvta: also a special register, a symbol's address, or several registers in braces
   any_destination,  // of mov: also several registers in braces
 };
 

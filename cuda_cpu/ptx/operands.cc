@@ -104,8 +104,8 @@ void OperandReader::read(Instruction& instruction, bool has_policy) {
   check_parts(instruction.operands);
 }
 
-// Refuses operands that ptxas refuses, too: a partial destination needs a third source, from which its other bits come;
-// vmad may negate the product or the addend, but not both.
+// Refuses operands that ptxas refuses, too: a partial destination needs a third source, for its other bits; vmad may
+// negate the product or the addend, but not both.
 void OperandReader::check_parts(std::vector<Operand> const& operands) const {
   bool const merges = !operands.empty() && operands[0].part != Part::whole;
   bool const negates_both =
@@ -175,8 +175,8 @@ Operand OperandReader::immediate(Type type) {
   return made;
 }
 
-// Refuses constant expressions, such as `(1<<5)|3` or `5>3?7:9`; only numbers with a sign are read. A constant
-// expression either goes on with an operator after its first number or begins with an operator.
+// Refuses constant expressions, such as `(1<<5)|3` or `5>3?7:9`: only a number with a sign is read. An expression
+// begins with an operator or has an operator after its first number.
 void OperandReader::refuse_expression() const {
   Token const& next = cursor_.peek();
   bool const is_operator = next.kind == TokenKind::punctuation && next.text.find_first_of("+-*/<>=!&|^~?:(") == 0;
@@ -313,8 +313,8 @@ Operand OperandReader::address(OperandSpec const& spec) {
     bool const narrow =
         space == Space::shared || space == Space::local || space == Space::constant || space == Space::param;
     bool const is_address = !is_float(type) && (size_bytes(type) == 8 || (narrow && size_bytes(type) == 4));
-    // The parameters of an entry are the launch's, which kernels only read; the parameters of the entry's calls have no
-    // addresses.
+    // Kernels only read the parameters of an entry, which belong to the launch; the parameters of the entry's calls
+    // have no addresses.
     bool const stores_to_parameter = form_->opcode() == "st" && space == Space::param && function_.is_entry;
     if (!is_address || stores_to_parameter) cursor_.unsupported();
     made.index = index;

@@ -135,7 +135,7 @@ cudaError_t cudaLibraryGetManaged(void** address, std::size_t* bytes, cudaLibrar
   return cudaLibraryGetGlobal(address, bytes, library, name);
 }
 
-// A function of the host and its kernel's handle are given interchangeably.
+// Programs pass a function of the host or its kernel's handle; both name the kernel.
 cudaError_t cudaGetKernel(cudaKernel_t* kernel, void const* host_function) {
   return kernel == nullptr ? finish(cudaErrorInvalidValue) : __cudaGetKernel(kernel, host_function);
 }

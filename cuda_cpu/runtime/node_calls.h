@@ -30,7 +30,7 @@ cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, Make const& make) no
   return call([&] { return set_params(exec, node, make); });
 }
 
-// Make nodes from what the runtime's calls take, beside the structures of graph_nodes.h. Each checks what it is given.
+// Make nodes from further arguments of the runtime's calls, and check these; see also graph_nodes.h.
 
 /// Makes a node that launches a registered kernel.
 cudaError_t make_node(cudaKernelNodeParams const* params, NodeParams& node);

@@ -11,11 +11,11 @@ namespace {
 
 using tracing::support::this_thread_info;
 
-enum class Serves : std::uint8_t { unknown, one_test, any_test, all_tests };  // any_test: until it gets work of a test
+enum class Serves : std::uint8_t { unknown, one_test, any_test, all_tests };  // any_test: until it does work of a test
 
 struct Served {
   Serves serves = Serves::unknown;
-  std::atomic<TestTag> own{0};                    // the test that it serves
+  std::atomic<TestTag> own{0};                    // the test that the thread serves
   std::atomic<TestTag> const* records = nullptr;  // the tag of its records: `own`, or the tag of the running test
 };
 constinit thread_local Served served_here;
@@ -33,7 +33,7 @@ TestTag Attribution::begin_test(std::string const& name) noexcept {
   TestTag const tag = last_.load(std::memory_order_relaxed) + 1;
   serve(Serves::all_tests, 0, running_);
   test_thread_ = this_thread_info().number;
-  // A late thread may be reading the name of the test that had this place before.
+  // A late thread may be reading the name of the test that had this slot before.
   Test& test = tests_[tag % kTests];
   test.tag.store(0);
   test.name.store(&name);

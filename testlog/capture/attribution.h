@@ -44,7 +44,7 @@ class Attribution {
   /// Returns an empty text for zero and for all but the last 256 tests.
   std::string_view name_of(TestTag test) const noexcept;
 
-  /// From now on the records of the calling thread belong to the running test.
+  /// Assigns further records of the calling thread to the running test.
   void serve_all_tests() noexcept;
 
   /// Returns the number of the thread that runs the tests, see runs_tests().
@@ -81,7 +81,7 @@ class Attribution {
   Owner owner_of(tracing::recording::Entry const& entry, tracing::recording::Span const* span) const noexcept;
   static constexpr TestTag kNoSpan = ~TestTag{0};
 
-  /// Note in which test the calling thread and the span began. Layers call them before anything else.
+  /// Note the test in which the calling thread, and the span, began. Layers call them before anything else.
   void observe_span(tracing::SpanRef span) noexcept;
   void observe_event() noexcept;
 

@@ -109,7 +109,7 @@ std::unique_ptr<tracing::recording::Recording> Capture::read_all(std::uint64_t f
   }
 }
 
-// Waits until the clock advances, since it may show one moment for some time: the place is later than every record so
+// Waits until the clock advances, since several readings may be equal: so the place is later than every record so
 // far.
 std::uint64_t Capture::now() const noexcept {
   constexpr int kMaxReadings = 10'000;

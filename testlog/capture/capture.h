@@ -1,4 +1,4 @@
-// Capture: the recording of the process, and which of its records may still be reported.
+// Capture: the recording of the process, and which of its records can still be reported.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 namespace testlog { inline namespace v1 {
 
 /// Records into a file or, without a file, into memory. All threads may use the layer and the recording; only the
-/// thread that runs the tests may use the rest. A place in the recording is a moment of the clock. A record that
-/// another thread is making at that moment may have an earlier time and still be read after it.
+/// thread that runs the tests may use the rest. A place in the recording is a moment of the clock. If another thread is
+/// making a record at that moment, the record may have an earlier time, but become readable later.
 class Capture {
  public:
   /// `file` is the file of TRACE_RECORD or TRACE_RECORD_DEFAULT, or null. `attribution` says to which test records

@@ -205,7 +205,7 @@ bool set_lock(int descriptor, short type) noexcept {
   return fcntl(descriptor, F_SETLK, &lock) == 0;
 }
 
-// The parent gets the lock only while no child is alive, so the file that it empties is not the memory of a child.
+// The parent gets the lock only while no child is alive, so it never empties a file in which a child records.
 class ParentsLock {
  public:
   explicit ParentsLock(int descriptor) noexcept : descriptor_(descriptor), is_held_(set_lock(descriptor, F_WRLCK)) {}

@@ -41,7 +41,7 @@ class DeathTests {
   void collect();
   /// When a failed test ends: copies what was collected into `store`. REQUIRES: the thread that runs the tests.
   void add_to(tracing::internal::RecordStore const& store);
-  /// When a test has ended: forgets all that its children have left.
+  /// When a test has ended: forgets what its children have left.
   void forget() noexcept;
 
   /// Returns true if `number` is a track of a child. The track of a child's first thread is named `child 1`, and tracks

@@ -18,7 +18,7 @@ constexpr std::uint64_t packed(Moment moment) noexcept {
 // Returns true if the thread of `moment` was started after the thread of `border`. If the system does not number
 // threads, returns true for any border of the same tick.
 constexpr bool is_after(Moment moment, std::uint64_t border) noexcept {
-  constexpr std::int64_t kMaxInOneTick = 1 << 13;  // a greater difference shows that the numbers have begun again
+  constexpr std::int64_t kMaxInOneTick = 1 << 13;  // a greater difference means that the numbers have wrapped around
   if (moment.ticks != border >> kThreadBits) return moment.ticks > border >> kThreadBits;
   std::int64_t const last = static_cast<std::int64_t>(border) & kThreadMask;
   std::int64_t const difference = moment.thread - last;

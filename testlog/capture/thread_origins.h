@@ -9,8 +9,8 @@
 namespace testlog { inline namespace v1 {
 
 /// The system knows the clock tick, of 10 ms, in which it started a thread, and numbers threads in the order in which
-/// it starts them. The tick tells which tests may have been running; if they are several, the number tells which of
-/// them was. Tests begin and end on one thread, and any thread may ask. Calls do not synchronise threads.
+/// it starts them. The tick tells which tests may have been running; if several may, the number decides. Tests begin
+/// and end on one thread, and any thread may ask. Calls do not synchronise threads.
 class ThreadOrigins {
  public:
   /// A place in the order in which threads are started.

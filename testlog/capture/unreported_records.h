@@ -1,4 +1,4 @@
-// UnreportedRecords: knows which captured records no failure report has printed yet.
+// UnreportedRecords: remembers which captured records are in no failure report yet.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class UnreportedRecords {
  public:
   enum SetUp : std::size_t { of_environments, of_suite };
 
-  /// A set-up begins, or ends, at the place `next`.
+  /// Called when a set-up begins, or ends. `next` is the place of the next record.
   void begin(SetUp which, std::uint64_t next) noexcept {
     set_ups_[which].end = kOpen;
     set_ups_[which].first = next;
@@ -35,7 +35,7 @@ class UnreportedRecords {
   bool contains(std::uint64_t place) const noexcept { return place >= first_of_tests_ || is_of_set_up(place); }
   /// Returns the place of the first record since the last report or passing test.
   std::uint64_t first_of_tests() const noexcept { return first_of_tests_; }
-  /// Returns a place before which no record is left to report.
+  /// Returns the place of the first record that may still be reported.
   std::uint64_t first() const noexcept {
     std::uint64_t first = first_of_tests_;
     for (Range const& set_up : set_ups_) {

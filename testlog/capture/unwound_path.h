@@ -1,6 +1,6 @@
 // The spans that an exception left, for the report of a test that it ends.
 //
-// A span that ends while std::uncaught_exceptions() counts an exception was left by the exception. The path of the
+// An exception leaves a span if the span ends while std::uncaught_exceptions() counts the exception. The path of the
 // first such span is kept until the exception was caught and the thread records something else. So if a test catches an
 // exception and, without a record in between, throws another exception outside of spans, unwound_path() still returns
 // the path of the first exception.

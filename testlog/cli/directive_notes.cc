@@ -18,7 +18,7 @@ void DirectiveNotes::add(OpenedRecording const& file) {
   if (!std::exchange(has_files_, true)) return notes_.swap(here);
   std::erase_if(notes_, [&here](auto const& one) { return !here.contains(one.first); });
   for (auto& [directive, note] : notes_) {
-    if (!note.is_near) note = here[directive];  // this recording may have a similar name
+    if (!note.is_near) note = here[directive];  // perhaps only this recording has a similar name
   }
 }
 

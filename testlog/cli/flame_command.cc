@@ -165,7 +165,7 @@ Examples:
 Exit status: 0 the picture was written, even if single lines could not be read; 1 there was nothing to draw, or a
 file could not be read or written; 2 a mistake in the command line.)";
 
-// Checks a number of percent, since CLI::Range accepts text that is not a number.
+// Checks a percentage, since CLI::Range accepts text that is not a number.
 std::string percent_problem(std::string const& text) {
   double percent = 0;
   if (CLI::detail::lexical_cast(text, percent) && percent >= 0 && percent <= 100) return "";

@@ -20,14 +20,14 @@ std::uint64_t main_track_of(tracing::recording::Recording const& recording) {
   return 0;
 }
 
-// Returns the time between two instants. In a damaged recording they may be centuries apart, more than this type can
-// hold: then the result is wrong.
+// Returns the time between two instants. The result is wrong if it does not fit, as with instants centuries apart in a
+// damaged recording.
 std::int64_t between(tracing::Instant begin, tracing::Instant end) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(end.ns) - static_cast<std::uint64_t>(begin.ns));
 }
 
-// Prepares `format` for relative times. JSON has the time as a member. Text gets it from append(), before the thread,
-// so its format prints no time.
+// Prepares `format` for relative times. In JSON the time stays a member. In text, append() writes the time before the
+// thread, so `format` prints no time.
 tracing::FormatOptions without_time(tracing::FormatOptions format, bool relative, RecordPlace const& place) {
   if (!relative) return format;
   format.timer = nullptr;

@@ -1,4 +1,4 @@
-// RecordLabels: adds the labels to a line of a recording that testlog adds while tests run.
+// RecordLabels: adds to a recorded line the labels that it would have had while tests ran.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The parts that commands share which read recordings.
+// The parts that are common to commands that read recordings.
 #pragma once
 
 #include <algorithm>
@@ -89,9 +89,9 @@ struct LineOptions {
 };
 
 /// Makes lines from recordings and passes them to `out` in the order of time. Keeps lines in memory while a recording
-/// that was not added yet may have earlier lines. A line of text names its thread, unless it is the main thread. Where
-/// recordings overlap, until these recordings have no more lines, it also names its test, `[Suite.Name]`, or its file
-/// if it is outside of tests.
+/// that was not added yet may have earlier lines. A line of text names its thread, unless it is the main thread. From
+/// the beginning of an overlap of recordings until their ends, it also names its test, `[Suite.Name]`, or outside of
+/// tests its file.
 class LinePrinter {
  public:
   using Out = std::function<void(std::string_view)>;

@@ -16,7 +16,7 @@
 
 namespace testlog::cli {
 
-/// Sums over all times that threads entered spans with this name along one path of outer spans. The root stands for a
+/// The sums for one path of spans: for all spans with this name inside the same outer spans. The root stands for a
 /// test, not for a span.
 struct SpanNode {
   SpanNode() = default;
@@ -26,11 +26,11 @@ struct SpanNode {
   ~SpanNode();  // not recursive, since a tree may have any depth
 
   std::string_view name{};    ///< `target::name`; refers to SpanTimes::names
-  std::uint64_t entered = 0;  ///< the number of times
+  std::uint64_t entered = 0;  ///< how often threads entered the span
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  ///< without the time in spans below
-  std::uint64_t open = 0;     ///< times that did not end; they count until the last record
-  std::uint64_t cut = 0;      ///< times whose beginning was overwritten; they count from the first record left
+  std::uint64_t open = 0;     ///< stays that did not end; they count until the last record
+  std::uint64_t cut = 0;      ///< stays whose beginning was overwritten; they count from the first record left
   std::vector<std::unique_ptr<SpanNode>> children{};  ///< in the order in which they were first entered
 
   SpanNode& child(std::string_view child_name, std::unordered_set<std::string>& names);
@@ -42,7 +42,7 @@ struct SpanNode {
 struct SpanTimes {
   RecordedTests tests;
   std::unordered_set<std::string> names;    ///< of the spans
-  std::map<std::uint32_t, SpanNode> roots;  ///< by the tag of the test in which the outermost span was entered; or 0
+  std::map<std::uint32_t, SpanNode> roots;  ///< by the test's tag when the outermost span was entered; 0: no test
 };
 
 /// Reads the spans that the filter selects.

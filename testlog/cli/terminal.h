@@ -14,8 +14,8 @@ struct Screen {
   std::string color = "auto";
   bool no_pager = false;
 
-  /// Returns true if output is to be coloured. This is decided by --color, or by NO_COLOR, or by CLICOLOR_FORCE, or by
-  /// whether standard output is a terminal: by the first of these that is given.
+  /// Returns true if output is to be coloured. The first that is given decides: --color, NO_COLOR, CLICOLOR_FORCE; if
+  /// none is given, whether standard output is a terminal.
   bool is_coloured() const;
 };
 
@@ -44,7 +44,7 @@ bool flush_output(char const* command);
 std::string printable(std::string_view text);
 
 /// Writes lines to standard error, each as printable(), so that names of tests, files and spans in a message cannot
-/// change the terminal. The caller makes names printable() in which a line might end.
+/// change the terminal. The caller must apply printable() to names that may contain a line end.
 void report(std::string_view lines);
 
 }  // namespace testlog::cli

@@ -161,7 +161,7 @@ EqualLines::Run* EqualLines::run_of_this_thread() noexcept {
 bool EqualLines::keeps(tracing::Metadata const& statement, tracing::TextBuffer const& out, std::size_t begin,
                        std::size_t label_end) noexcept {
   if (forks_when_made_ != fork_count()) return true;  // another thread of the parent may have held a lock
-  tracing::support::UnseenByTsan const unseen;        // a Run passes between threads of the program that nothing orders
+  tracing::support::UnseenByTsan const unseen;        // a Run passes between threads without synchronization
   Run* const run = run_of_this_thread();
   if (run == nullptr) return true;
   bool const has_time = this_thread.time_end != 0;

@@ -44,7 +44,7 @@ class LabelledFormat final : public tracing::EventFormat {
     ~Replaying();
 
     void set_owner(Owner owner) noexcept { owner_ = owner; }
-    /// Sets the text before each line, which JSON does not have. It must live until it is set again.
+    /// Sets the text before each line; JSON does not have it. The text must live until the next call.
     void set_prefix(std::string_view prefix) noexcept { prefix_ = prefix; }
 
    private:

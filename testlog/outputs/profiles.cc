@@ -17,8 +17,8 @@ using tracing::recording::EntryType;
 using tracing::recording::Recording;
 using tracing::recording::TraceSource;
 
-// Returns a function that says whether a record belongs to `test`; late records belong to zero, which is outside any
-// test. Call it for all records, in their order.
+// Returns a function that says whether a record belongs to `test`; late records belong to test 0, which stands for
+// outside any test. Call the function for all records, in their order.
 std::function<bool(Entry const&)> belongs_to(TestTag test, Attribution const& attribution) {
   auto spans = std::make_shared<tracing::recording::Spans>();
   return [test, &attribution, spans = std::move(spans)](Entry const& entry) {
@@ -57,7 +57,7 @@ void Profiles::end_test(TestTag test, std::string const& name) const {
 }
 
 void Profiles::finish(std::string const& program, std::string const& outside_tests) const {
-  if (TestTag const running = attribution_.running(); running != 0)  // in which the program called exit()
+  if (TestTag const running = attribution_.running(); running != 0)  // a test called exit()
     end_test(running, std::string(attribution_.name_of(running)));
   auto const recording = capture_.read_all(0);
   if (recording == nullptr) return;

@@ -5,7 +5,7 @@
 namespace testlog { inline namespace v1 {
 namespace {
 
-// The filter under which a span was made, and that filter's own state.
+// The filter under which a span was made, and the state of the span in that filter.
 struct SpanState {
   tracing::EnvFilter* filter;
   std::uintptr_t state;

@@ -99,7 +99,7 @@ void FailOn::begin_test(TestTag test, tracing::LevelFilter limit, char const* so
     printed_ = 0;
     limits_[test % kTests] = {test, limit, source};
   }
-  // Never narrower than before: threads of earlier tests may still be there.
+  // The filter never gets narrower, since threads of earlier tests may still run.
   tracing::LevelFilter const widest = std::max(limit, limit_.load(std::memory_order_relaxed));
   if (limit_.exchange(widest, std::memory_order_relaxed) != widest) tracing::rebuild_interest();
 }

@@ -43,8 +43,8 @@ class FailOn {
   void raise_failures(testing::TestInfo const& test);
   /// Raises failures, outside any test, for events of tests that had ended.
   void raise_late_failures();
-  /// Called when a run of the tests begins. Between runs, events of tests that had ended are printed at once, since a
-  /// run that is over can no longer fail.
+  /// Called when a run of the tests begins. Between runs, events of tests that had ended are printed without delay,
+  /// since a run that is over can no longer fail.
   void begin_run();
 
   /// From allow() to disallow(), events that match are not counted.

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 200;  // of a message; the message of a death test has its expanded macros
 
-// Returns the message on one line. Often its first line alone says nothing, as `Expected equality of these values:` or
-// `Failed`.
+// Returns the message on one line, since its first line alone often says nothing: `Expected equality of these values:`
+// or `Failed`.
 std::string on_one_line(std::string_view message) {
   constexpr std::string_view kFailed = "Failed\n";
   if (message.starts_with(kFailed) && message.size() > kFailed.size()) message.remove_prefix(kFailed.size());

@@ -47,7 +47,7 @@ void ReportLines::offer(std::size_t line) {
   if (next != chosen_.end() && *next == line) return;
   bool const leaves_gap_before = line > (next == chosen_.begin() ? 0 : *std::prev(next) + 1);
   bool const leaves_gap_after = line + 1 < (next == chosen_.end() ? count_ : *next);
-  std::size_t const more = std::size_t{leaves_gap_before} + std::size_t{leaves_gap_after};  // it replaces a gap
+  std::size_t const more = std::size_t{leaves_gap_before} + std::size_t{leaves_gap_after};  // the line replaces a gap
   if (printed_ + more > limit_) return;
   chosen_.insert(next, line);
   printed_ += more;
@@ -61,7 +61,7 @@ void ReportLines::offer_with_surroundings(std::size_t line) {
   }
 }
 
-// Chooses a line that is alone in a gap: it takes no more room than the line that says that it is left out.
+// Chooses a line that is alone in a gap: it takes no more room than the note of the gap.
 void ReportLines::fill_gaps_of_one_line() {
   std::size_t next = 0;
   std::vector<std::size_t> lines;

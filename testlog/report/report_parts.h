@@ -20,7 +20,7 @@ struct ReportParts {
   Capture& capture;
   LiveOutput& live;
   RecordingFile const& recording_file;
-  RunRecords* run_records;  ///< null unless there is a file, or one will be made of the recording
+  RunRecords* run_records;  ///< null unless the recording is in a file, or a file will be made of it
   tracing::environment::FileOutputs const* files;  ///< null if neither a Chrome trace nor folded stacks are written
   tracing::Registry const& registry;
   bool is_mute;  ///< nothing is printed in this process

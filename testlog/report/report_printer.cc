@@ -63,7 +63,7 @@ void ReportPrinter::end(std::string_view text) {
   write_(text_);
 }
 
-// The line itself is made after this call.
+// Prepares the line of the entry; the caller makes the line afterwards.
 bool ReportPrinter::follow(Entry const& entry, ReportWalk& walk) {
   bool const has_line = walk.follow(entry, [this](NotedFailure const& failure) { print_failure(failure); });
   if (!has_line || !begin_line(left_out_records_)) return false;
@@ -90,7 +90,7 @@ void ReportPrinter::print_failure(NotedFailure const& failure) {
 bool ReportPrinter::begin_line(std::uint64_t& left_out) {
   if (!plan_.lines.keeps(next_line_++)) {
     ++left_out;
-    has_records_ = true;  // the line of the gap counts them
+    has_records_ = true;  // the note of the gap counts them
     return false;
   }
   print_gap();

@@ -13,10 +13,10 @@
 
 namespace testlog { inline namespace v1 {
 
-/// Finds silent spans, which end without an event or another span inside. Leaves out perf spans, which report
-/// themselves, and spans of devices, since the calls that started them have lines. Most other silent spans only waited,
-/// as in threads of a pool, so they count only on a thread that failed or runs the test, and only if they ended before
-/// the last failure or an assertion failed in them.
+/// Finds silent spans: spans that end without an event or another span inside. Leaves out perf spans, which have
+/// reports of their own, and spans of devices, since the calls that started them have lines. Most other silent spans
+/// only waited, as in threads of a pool, so they count only on a thread that failed or runs the test, and only if they
+/// ended before the last failure or an assertion failed in them.
 class SilentSpans {
  public:
   /// `failures` must be in the order of time.
@@ -33,7 +33,7 @@ class SilentSpans {
   std::unordered_map<std::uint64_t, std::uint64_t> open_;  // when spans began that are silent so far
 };
 
-/// Two walks over the same records meet the same lines. Everything passed to it must outlive it.
+/// Visits the same lines in each walk over the same records. Everything passed to it must outlive it.
 class ReportWalk {
  public:
   ReportWalk(UnreportedRecords const& unreported, tracing::SpanEvents span_events,

@@ -68,7 +68,7 @@ TESTLOG_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clon
   for (;;) syscall(SYS_exit_group, 127);
 }
 
-// Returns the end of a pipe from which the answer comes; negative on failure.
+// Returns the end of a pipe from which the answer can be read; negative on failure.
 TESTLOG_UNKNOWN_PROCESS int start_in_background() noexcept {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;

@@ -35,7 +35,7 @@ void pass_on(int signal, siginfo_t const* info) noexcept {
   if (info->si_code <= 0) raise(signal);
 }
 
-// Other threads that die meanwhile wait for the report, since passing on their signal ends the process.
+// Other threads that die meanwhile wait for the report: passing on their signals would end the process.
 void report(int signal, siginfo_t const& info, void* context) noexcept {
   StateReport& report = StateReport::get();
   if (!report.take_turn()) return;

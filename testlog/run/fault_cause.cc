@@ -45,7 +45,7 @@ std::string_view forbidden(Access access) noexcept {
   return "mapped, but without the permission";
 }
 
-// Returns true if the address is near the stack pointer: a little below what is used of the stack, or within it.
+// Returns true if the address is near the stack pointer: in the used part of the stack, or a little below it.
 bool is_on_stack(std::uintptr_t address, void const* context) noexcept {
   constexpr std::uintptr_t kNear = 64 << 10;
   return address - (Registers::of(context).stack - kNear) < 2 * kNear;

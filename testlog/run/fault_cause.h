@@ -1,4 +1,4 @@
-// add_fault_cause(): says what the program did that raised a fatal signal.
+// add_fault_cause(): says which access or instruction of the program raised a fatal signal.
 #pragma once
 
 #include <signal.h>

@@ -160,8 +160,8 @@ bool Reader::skip_arguments(F&& on_local) noexcept {
   return true;
 }
 
-// Appends the readable name that a reader is at. Its functions return false if the name is not understood; what was
-// appended until then must be dropped.
+// Appends the name at which a reader is, in readable form. Its functions return false if they do not understand the
+// name; the caller must then drop what they appended.
 class Naming {
  public:
   Naming(AppendPiece append, void* context) noexcept : append_(append), context_(context) {}
@@ -232,7 +232,7 @@ class Naming {
       add("~");
       add(last);
     } else if (progress.is_lambda && reader.skip("cl")) {
-      // The name of the lambda says that it is called.
+      // Adds nothing: a name of a lambda already implies its call operator.
     } else if (std::string_view const name = reader.operator_name(); !name.empty()) {
       add_separator(progress);
       add("operator");
@@ -261,7 +261,7 @@ class Naming {
     add("}");
   }
 
-  // Adds only the lambdas, each with the function that it is in.
+  // Adds only the lambdas, each with its enclosing function.
   bool add_template_arguments(Reader& reader, std::string_view last, unsigned depth) noexcept {
     add(last.ends_with("<") ? " <" : "<");
     bool any = false;

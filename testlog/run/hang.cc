@@ -40,8 +40,8 @@ struct Watch {
   std::atomic<long> watching_thread{0};
   std::atomic<std::uint64_t> begin_ns{0};
   std::atomic<std::uint64_t> begin_ticks{0};
-  std::atomic<std::uint64_t> reported_begin_ns{0};  // when the phase of the last report began
-  std::atomic<std::uint64_t> reported_ticks{0};     // when it was written
+  std::atomic<std::uint64_t> reported_begin_ns{0};  // the beginning of the phase that was reported last
+  std::atomic<std::uint64_t> reported_ticks{0};     // when that report was written
 };
 constinit Watch watch;
 
@@ -93,7 +93,7 @@ void report_signal(int signal, void* context) noexcept {
   if (!report.take_turn()) return;
   if (ends_the_process(signal)) report.note_end(kReportSignalNames[index_of(signal)]);
   write_report(kReportSignalNames[index_of(signal)], ends_the_process(signal) ? 0 : kMaxWaitNs,
-               context);  // whoever ends the process may not wait
+               context);  // whoever wants the process to end may not wait
   report.end_turn();
 }
 
@@ -160,7 +160,7 @@ Interval interval_of(Environment const& environment, std::string_view only_test)
 
 void watch_time(Interval const& interval) noexcept {
   watch.watching_thread = syscall(SYS_gettid);
-  std::uint64_t reported_begin_ns = 0;  // when the phase began to which `multiple` belongs
+  std::uint64_t reported_begin_ns = 0;  // the beginning of the phase for which `multiple` counts
   unsigned multiple = 1;
   for (;;) {
     std::uint64_t const begin_ns = watch.begin_ns;

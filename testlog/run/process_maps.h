@@ -1,4 +1,4 @@
-// Reads from /proc/self/maps what is mapped into the process.
+// Reads the memory mappings of the process from /proc/self/maps.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ template <class F>
 void for_each_line(int file, F&& f) noexcept {
   char bytes[1024];
   std::size_t size = 0;
-  bool is_in_line = false;  // `f` has had the beginning of the line
+  bool is_in_line = false;  // `f` was called for the beginning of the line
   for (ssize_t got; (got = read(file, bytes + size, sizeof(bytes) - size)) > 0;) {
     size += static_cast<std::size_t>(got);
     char const* begin = bytes;

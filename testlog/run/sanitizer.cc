@@ -18,7 +18,7 @@ constinit std::atomic<ReportParts const*> watched{nullptr};
 
 bool is_silent() noexcept { return watched == nullptr || testing::internal::InDeathTestChild(); }
 
-// A program that reported something earlier also ends by this call, long after its tests.
+// This call also ends a program that reported something earlier, long after its tests.
 void on_death() {
   constexpr std::string_view kCause = "a sanitizer's report";
   StateReport& report = StateReport::get();

@@ -57,7 +57,7 @@ namespace {
 
 // ---- code ----
 
-// Takes everything for code if there are too many ranges, or if they cannot be read.
+// Counts everything as code if there are too many ranges, or if they cannot be read.
 class CodeRanges {
  public:
   void read() noexcept {
@@ -137,8 +137,8 @@ Called what_was_called([[maybe_unused]] std::uintptr_t return_address,
 #endif
 }
 
-// Returns true if `value`, stored at `at`, may be a frame pointer. Functions that keep one store the frame pointer of
-// their caller below their return address.
+// Returns true if `value`, stored at `at`, may be a frame pointer. A function that keeps a frame pointer stores the
+// frame pointer of its caller below its return address.
 bool may_be_frame_pointer(std::uintptr_t value, std::uintptr_t at) noexcept {
   constexpr std::uintptr_t kMaxFrame = 16 << 20;
   return value > at && value - at < kMaxFrame && value % kWord == 0;
@@ -208,7 +208,7 @@ struct Walk {
 
 _Unwind_Reason_Code visit_frame(_Unwind_Context* frame, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
-  int is_interrupted = 0;  // and not at a call
+  int is_interrupted = 0;  // interrupted there, so not at a call
   std::uintptr_t const counter = _Unwind_GetIPInfo(frame, &is_interrupted);
   bool const is_first = counter == walk.begin;
   if (walk.begin != 0 && !is_first) return _URC_NO_REASON;
@@ -219,8 +219,8 @@ _Unwind_Reason_Code visit_frame(_Unwind_Context* frame, void* argument) {
 
 }  // namespace
 
-// Unwinds from this function through the handler of the signal to `begin`, and on; adds the frames from `begin` on.
-// Returns false if memory could not be read.
+// Unwinds from this function, through the handler of the signal, to the frame `begin`, and adds the frames from there
+// on. Returns false if memory could not be read.
 bool StackTrace::unwind(std::uintptr_t begin) noexcept {
   Walk walk{begin, *this, [](StackTrace& trace, std::uintptr_t address, std::uintptr_t stack) {
               trace.add(address);
@@ -250,7 +250,7 @@ StackTrace::StackTrace(void* context, Registers const& registers) noexcept {
   machine = before;
 }
 
-// Returns where to go on; the counter is zero if nothing is found.
+// Returns the registers to go on with; their counter is zero if no caller is found.
 Registers StackTrace::guess_caller(std::uintptr_t counter, std::uintptr_t stack, std::uintptr_t frame) noexcept {
   first_guess_ = std::min(first_guess_, count_);
   Registers at = find_caller(counter, stack, frame);

@@ -12,9 +12,9 @@ struct Registers {
   std::uintptr_t counter = 0;  ///< the next instruction
   std::uintptr_t stack = 0;
   std::uintptr_t frame = 0;  ///< kUnknown if only the members above are known
-  std::uintptr_t link = 0;   ///< the return address where a register has it
+  std::uintptr_t link = 0;   ///< the return address, on machines that keep it in a register
 
-  /// An address that cannot be read, so that the unwinder does not take it for something.
+  /// An address that cannot be read, so that the unwinder cannot follow it to a wrong frame.
   static constexpr std::uintptr_t kUnknown = sizeof(void*);
 
   /// `context` is the third argument of a signal handler.

@@ -42,7 +42,7 @@ class ThreadProbe {
     stack,
     is_handled,  ///< the program handles SIGURG
     is_blocked,  ///< the thread blocks SIGURG
-    none,        ///< it did not get a processor in time: half a second for all together
+    none,        ///< it got no processor in time; all threads share half a second
     moved_on,    ///< it waited and went on meanwhile: what was read may be of several stacks
   };
 

@@ -64,7 +64,7 @@ struct alignas(64) SpanSlot {
   std::unique_ptr<SpanTexts> texts;
   Extensions extensions;
   std::unique_ptr<std::uintptr_t[]> filter_states;  // states of the registry's filters, then of the layers' filters
-  SpanReferences references;                        // one handle while closed
+  SpanReferences references;                        // has one handle while the span is closed
 
   static constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
 

@@ -43,7 +43,7 @@ struct ParsedField {
   std::uint16_t begin = 0;  // index in the argument text, after a leading `this->`; other `->` are still in the range
   std::uint16_t end = 0;
   std::uint8_t value_index = 0;
-  std::uint8_t argument = 0;  // its index, for names that are constants
+  std::uint8_t argument = 0;  // index of its argument, used if the name is a constant
 };
 
 // The kind of record that a macro emits.

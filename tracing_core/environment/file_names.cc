@@ -98,7 +98,7 @@ void CompleteFile::write(std::string_view text) noexcept {
 }
 
 std::string CompleteFile::finish(std::error_code& error) {
-  // Some file systems report only now that the disk is full.
+  // Some file systems report a full disk only now.
   if (descriptor_ >= 0 && close(std::exchange(descriptor_, -1)) != 0 && error_ == 0) error_ = errno;
   error.assign(error_, std::generic_category());
   if (error || part_.empty()) return path_;

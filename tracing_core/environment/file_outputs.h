@@ -15,8 +15,8 @@
 namespace tracing { inline namespace v1 { namespace environment {
 
 /// Each variable makes one file or, if its path names a folder or contains %t, a file for each test that records
-/// something and one for the records that belong to no test, such as late ones. A forked child writes nothing. Must
-/// outlive the layers. Failures are reported to `output`.
+/// something and another for records of no test, such as late records. A forked child writes nothing. Must outlive the
+/// layers. Failures are reported to `output`.
 class FileOutputs {
  public:
   /// Returns true if a record that is made now on this thread, inside this span, belongs to the running test.

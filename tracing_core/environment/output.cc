@@ -130,7 +130,7 @@ void Output::report_once(int error) noexcept {
 }
 
 void Output::report_missing() noexcept {
-  if (path_.empty() || is_in_forked_child()) return;  // a child has its parent's count
+  if (path_.empty() || is_in_forked_child()) return;  // a child has a copy of its parent's count
   report_missing_lines(error_fd(), "TRACE_OUTPUT", path_, lines_.missing());
 }
 

@@ -26,7 +26,7 @@ bool any_perf_span_ran() {
   return found;
 }
 
-// Lets nothing pass while a flag does not have the wanted value.
+// Passes nothing unless a flag has the wanted value.
 class SwitchedFilter final : public ForwardingFilter {
  public:
   SwitchedFilter(std::unique_ptr<Filter> filter, std::atomic<bool> const& flag, bool wanted)

@@ -15,15 +15,15 @@
 
 namespace tracing { inline namespace v1 { namespace environment {
 
-/// Sums up perf spans for the run and for each test, prints tables and writes files. Has a layer for what TRACE_PERF
-/// selects and another layer for tests that turn perf spans on; the two are never on at once. Never destroyed. A forked
-/// child writes nothing. Single-thread, except for the layers.
+/// Sums up perf spans for the run and for each test, prints tables and writes files. Has one layer for the spans that
+/// TRACE_PERF selects and another for tests that turn perf spans on; never are both on. Never destroyed. A forked child
+/// writes nothing. Single-thread, except for the layers.
 class PerfOutputs {
  public:
   struct Use {
     bool files;  ///< write files; false in the child of a death test
     bool tests;  ///< this is a test program
-    /// Adds members to the JSON object of each span and event that tell what it belongs to; may be empty.
+    /// Adds members to the JSON object of each span and event, to tell its test; may be empty.
     internal::AppendPerfMembers append_members{};
   };
   /// Errors are written to `output`.
@@ -44,8 +44,8 @@ class PerfOutputs {
   /// Prints the table of the run if TRACE_PERF asks for tables, unless it would repeat the table of a single test.
   void print_run();
   /// If the sums are empty, reports that no perf span ran, or that the directives of TRACE_PERF selected no perf span
-  /// that ran. Directives with targets or spans may be meant for tests that were filtered out, so they are reported
-  /// only if all tests ran, or if they nearly match.
+  /// that ran. Reports directives with targets or spans only if all tests ran or if they nearly match, since they may
+  /// be meant for tests that were filtered out.
   void report_if_none_was_measured(bool ran_all);
   /// Writes the sums of the run into the files. Does nothing the second time.
   void finish();

@@ -37,8 +37,8 @@ class JsonMembers {
   bool const is_open_;
 };
 
-/// Wraps another format. In text, a label precedes all lines, or the lines of all threads but the one on which this
-/// object was made, as `labels` says. JSON objects end with the member "thread" unless labels are off.
+/// Wraps another format. In text, a label precedes all lines or, depending on `labels`, the lines of all threads but
+/// the thread that made this object. JSON objects end with the member "thread" unless labels are off.
 class ThreadLabelFormat final : public EventFormat {
  public:
   ThreadLabelFormat(std::shared_ptr<EventFormat const> format, bool is_json, ThreadLabels labels) noexcept;

@@ -8,8 +8,8 @@
 
 namespace tracing { inline namespace v1 { namespace environment {
 
-/// The directives that report_unmatched() reports: all that matched nothing, or only the ones among them that nearly
-/// match something, since the others may be meant for code that did not run.
+/// The directives that report_unmatched() reports: all that matched nothing, or only their near misses, since the
+/// others may be meant for code that did not run.
 enum class Unmatched : bool { all, near };
 
 /// Reports directives of `filter` that matched nothing that ran, each directive once per process. `origin` is the name

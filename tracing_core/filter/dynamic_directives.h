@@ -63,7 +63,7 @@ class DynamicDirectives : public DirectiveList {
   explicit DynamicDirectives(std::vector<Directive> directives);
   void add(Directive directive);
 
-  /// True if any directive requires a value. Then it is not known before a span is created whether it matches.
+  /// True if any directive requires a value. Whether it matches is then unknown until a span is created.
   bool has_values() const noexcept { return has_values_; }
   /// True if some span has recorded all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;

@@ -97,8 +97,8 @@ void StoredValues::append_group(StoredValues const& recorded) noexcept {
   size_ += recorded.size_;
 }
 
-// Replaces earlier numbers by recorded numbers, which need no more room, and removes these from `recorded`. Returns
-// false if another kind of value has to be replaced.
+// Overwrites earlier numbers with recorded numbers, which fit in their place, and removes these from `recorded`.
+// Returns false if a value of another kind has to be replaced.
 bool StoredValues::replace_numbers(StoredValues& recorded) noexcept {
   Group* const from = recorded.group_at(0);
   bool are_all = true;

@@ -37,7 +37,7 @@ class PerfScope {
   Subscriber* subscriber_;
   std::uint64_t begin_;  // ticks of the span clock
   std::uint64_t threshold_ns_;
-  std::uint64_t siblings_before_ns_;  // the sum of earlier perf scopes inside the enclosing one
+  std::uint64_t siblings_before_ns_;  // the sum of earlier perf scopes inside the enclosing scope
 };
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop

@@ -18,8 +18,8 @@ struct ProfileOptions {
 };
 
 /// The time and work of a run, as tracing::cuda recorded it on all threads until `f` returned. Work that a device does
-/// later is missing, so `f` should wait for the device. A call that is captured into a graph does not count. When a
-/// graph is launched, the calls count that the CPU backend makes for its nodes; a GPU's driver makes no such calls.
+/// later is missing, so `f` should wait for the device. A call that is captured into a graph does not count. A launch
+/// of a graph counts the calls that the CPU backend makes for its nodes; a GPU's driver makes no such calls.
 struct ProfiledRun {
   std::uint64_t runtime_ns = 0;
   std::uint64_t compile_ns = 0;    ///< in spans `compile`, summed over all threads

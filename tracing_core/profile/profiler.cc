@@ -87,7 +87,7 @@ ProfilerScope::ProfilerScope(std::string dir, ProfilerOptions options, ProfileRe
     } else {
       print("with_profiler(): " + error);
     }
-  } catch (std::bad_alloc const&) {  // the function is called even so
+  } catch (std::bad_alloc const&) {  // with_profiler() still calls the function
   }
 }
 

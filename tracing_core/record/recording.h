@@ -39,10 +39,10 @@ struct Losses {
 /// invalid. Takes memory proportional to the records, not to the holes of the file. Thread-compatible.
 class Recording {
  public:
-  /// Reads a file, also while a process writes it. Returns null, and `error` says why, if the file is missing or is not
-  /// a recording.
+  /// Reads a file, also while a process writes it, or one that gzip compressed, or one in a TAR, by a path like
+  /// `run.tar/x.rec.gz`. Returns null, and `error` says why, if the file is missing or is not a recording.
   static std::unique_ptr<Recording> read_file(std::string const& path, std::string& error);
-  /// Reads the bytes of a file.
+  /// Reads the bytes of a file, compressed or not.
   static std::unique_ptr<Recording> read_bytes(std::string_view bytes, std::string& error);
   explicit Recording(std::unique_ptr<RecordingState> state) noexcept;
   Recording(Recording const&) = delete;

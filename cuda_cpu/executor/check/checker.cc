@@ -118,7 +118,7 @@ bool BlockChecker::check_race(Warp const& warp, unsigned lane, std::byte const* 
                               Access const& now, std::byte const* before) {
   bool const in_shared = is_shared(place);
   auto const visit = [&](Shadow& shadow, std::uint32_t at, std::uint32_t count) {
-    // A write of the value that is already there cannot be noticed. If another write changes the value, the order of
+    // Nobody can notice a write of the value that is already there. If another write changes the value, the order of
     // the two writes matters.
     bool const changes = now.wrote && (before == nullptr || std::memcmp(place + at, before + at, count) != 0);
     if (changes || !now.wrote) {
@@ -162,12 +162,12 @@ Access const* BlockChecker::find_conflict(Shadow const& shadow, Access const& no
   return read == shadow.reads.end() ? nullptr : read;
 }
 
-// Returns true if something that both threads of the block did since `earlier` might order the two accesses. Does not
-// look for the operation that did order them: the rule errs on the side of silence.
+// Returns true if both threads of the block have, since `earlier`, done something that might order the two accesses.
+// Does not look for the operation that did order them: a race may go unreported.
 bool BlockChecker::may_be_ordered(Access const& earlier, unsigned thread) const {
   Order const &theirs = orders_[earlier.thread], &ours = orders_[thread];
   auto const both = [&](Time Order::*last) { return theirs.*last > earlier.time && ours.*last > earlier.time; };
-  // A value that was read may have come to the writing lane by shuffles or in matrices.
+  // Shuffles or matrices may have brought the value that was read to the writing lane.
   bool const in_warp = both(&Order::meeting) || (!earlier.wrote && both(&Order::exchange));
   if (in_warp && earlier.thread / kLanes == thread / kLanes) return true;
   // A lane that meets other lanes may also rely on their fences.

@@ -3,9 +3,9 @@
 // Such a launch runs in a separate loop, run_checked.cc, in which every access to shared and global memory goes through
 // Block::resolve(). So the common loop has no branch for the checks.
 //
-// Two accesses are a race if nothing between them may have ordered them. The checker does not search for the operation
-// that ordered them: it counts two accesses as ordered if, since the first access, each of the two threads, or of the
-// two blocks, did something that can order accesses.
+// Two accesses are a race if nothing between them may have ordered them. The checker does not search for the ordering
+// operation: it counts two accesses as ordered if, since the first access, both threads, or both blocks, did something
+// that can order accesses.
 #pragma once
 
 #include <array>

@@ -43,8 +43,8 @@ class GlobalRaces {
 
   /// Says that a thread of the block made a volatile or atomic access or, with `orders`, an atomic access or a fence.
   void mark_block(std::uint32_t block, bool orders);
-  /// Returns true if both blocks have since done something that may have ordered the earlier access before the next
-  /// access of `block`. After a read, volatile accesses are enough, since the value that is stored then may depend on
+  /// Returns true if, since the earlier access, both blocks have done something that may have ordered it before the
+  /// next access of `block`. After a read, volatile accesses suffice, since the value that is stored next may depend on
   /// the value that was read.
   bool may_be_ordered(Access const& earlier, std::uint32_t block) const noexcept;
 

@@ -98,8 +98,8 @@ void add_statistics(Job& job, Block const& block) {
   if (job.by_block) sum.blocks.push_back(std::move(own));
 }
 
-// Sets how deep calls may be. Recursion gets all the memory that is left. Returns false if the threads of a block need
-// too much local memory.
+// Sets the limit on the depth of calls. Recursion gets all the memory that is left. Returns false if the threads of a
+// block need too much local memory.
 bool place_frames(Launch& launch) {
   auto const& function = *launch.kernel->function;
   std::uint64_t const bytes = kMaxLocalBytes / launch.shape.block.count();  // limit for a thread
@@ -204,7 +204,7 @@ class Executor::Pool {
   }
 
   void run(std::shared_ptr<Job> const& job) {
-    // Needed because a run that waits for other runs has no block yet that could notice a stop.
+    // A run that waits for other runs has no block yet that could notice a stop.
     std::stop_callback const on_stop(job->launch.options->stop, [&] {
       {
         MutexLock const lock(mutex_);
@@ -262,7 +262,7 @@ class Executor::Pool {
     }
   }
 
-  // Begins a block if one may begin on this worker; waits for one if the worker is idle. Returns false when the pool
+  // Begins a block if this worker may begin one; an idle worker waits until it may. Returns false when the pool
   // ends.
   bool begin_block(std::deque<Resident>& residents) {
     std::uint64_t number = 0;
@@ -329,7 +329,7 @@ class Executor::Pool {
 
   std::size_t const resident_blocks_;
   unsigned const count_;            // number of workers
-  std::atomic<unsigned> large_{0};  // number of runs of which a worker may begin more than resident_blocks_ blocks
+  std::atomic<unsigned> large_{0};  // number of runs that let a worker exceed resident_blocks_
   Mutex mutex_;
   tracing::support::CondVar changed_;                                    // signals a change of waiting_ or ends_
   tracing::support::CondVar done_;                                       // signals that a run may have ended

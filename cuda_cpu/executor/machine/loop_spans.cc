@@ -97,8 +97,8 @@ struct LoopSpans::WarpLoops {
 LoopSpans::LoopSpans(Block const& block) : table_(*block.launch.loops), warps_(block.warps.size()) {}
 LoopSpans::~LoopSpans() = default;
 
-// Returns true if a lane of the warp is in the loop, or deeper in calls than the loop: while the loop is open, such a
-// lane was called from it.
+// Returns true if a lane of the warp is in the loop or in a function called from the loop: while the loop is open, a
+// lane that is deeper in calls than the loop was called from it.
 bool LoopSpans::is_inside(Warp const& warp, std::uint32_t step, OpenLoop const& open) const {
   auto const holds = [&](std::uint32_t depth, std::uint32_t at) {
     return depth > open.depth || (depth == open.depth && table_[open.loop].holds(at));

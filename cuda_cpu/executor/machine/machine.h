@@ -34,7 +34,7 @@ constexpr unsigned kNamedBarriers = 16;
 constexpr unsigned kClusterBarrier = 16;
 constexpr unsigned kBarriers = kNamedBarriers + 1;
 
-/// The place of a register: an offset in the frame, or with kConstant in the kernel's constants.
+/// The place of a register: an offset in the frame or, with kConstant, in the kernel's constants.
 using Location = std::uint32_t;
 constexpr Location kConstant = Location{1} << 31;
 constexpr Location kNowhere = ~Location{0};
@@ -110,12 +110,12 @@ struct Step {
   bool ftz = false;
   bool saturate = false;
   bool writes = false;                         // writes to memory
-  bool unchecked = false;                      // not checked, since its address is an mbarrier's
+  bool unchecked = false;                      // not checked: its address is the address of an mbarrier
   bool waits = false;                          // a backward branch of a loop that waits for other threads
   std::uint8_t negated = 0;                    // a bit for each source
-  std::uint8_t count = 0;                      // number of registers in a vector, or the number after an address
+  std::uint8_t count = 0;                      // number of registers in a vector, or the count that follows an address
   std::uint8_t bytes = 0;                      // size of the value in memory
-  std::uint8_t choice = 0;                     // its meaning depends on the handler
+  std::uint8_t choice = 0;                     // meaning depends on the handler
   std::array<std::uint8_t, 4> width{};         // bytes of the destination registers
   std::array<std::uint8_t, 4> source_width{};  // bytes of the source registers
   Location guard = kNowhere;
@@ -195,10 +195,10 @@ struct Launch {
   void print(std::string_view text);
   /// Stops a launch that has run for too long.
   void time_out();
-  /// Stores where the threads of a block were when the launch timed out.
+  /// Stores the places of a block's threads at the time-out.
   void add_places(Dimensions const& block, Places places);
-  /// Adds to the fault where all blocks were. `begun`: the number of blocks that had begun. The fault gets the place of
-  /// the first of these blocks.
+  /// Adds the places of all blocks to the fault. `begun`: the number of blocks that had begun. The fault itself gets
+  /// the place of the first of these blocks.
   void explain_timeout(Fault& fault, std::uint64_t begun) const;
 
  private:
@@ -369,8 +369,8 @@ template <ptx::Space kSpace>
 
 enum class WarpState : std::uint8_t { finished, waiting, yielded, failed };
 
-// The loops that run a warp: without instrumentation; with checks; and with counts, times and perf spans, in which a
-// launch may be checked, too.
+// The loops that run a warp: without instrumentation; with checks; and with counts, times and perf spans, where checks
+// may be on, too.
 WarpState run_untraced(Warp& warp);
 WarpState run_checked(Warp& warp);
 WarpState run_traced(Warp& warp);
@@ -381,8 +381,8 @@ enum class MoveKind : std::uint8_t { plain, pack, unpack, special, address };
 /// Step::choice of bar.warp.sync, whose lanes may arrive at different steps.
 constexpr std::uint8_t kMeetsAnywhere = 1;
 
-/// Each returns the handler of a form of its family, or null if the form belongs to another family. The modifiers of
-/// `step` are set already.
+/// Each returns the handler of a form of its family, or null for a form of another family. The modifiers of `step` are
+/// already set.
 Handler select_carry(ptx::Form const& form, Step& step);
 Handler select_integer(ptx::Form const& form, Step& step);
 Handler select_bits(ptx::Form const& form, Step& step);

@@ -260,7 +260,7 @@ bool store_surface(Warp& warp, Step const& step, Mask lanes) {
   });
 }
 
-// Returns the index of the word, among these, that a form has.
+// Returns the index, in `words`, of the word that a form has.
 std::uint8_t choice_of(Form const& form, std::initializer_list<std::string_view> words) {
   std::uint8_t place = 0;
   for (auto const word : words) {

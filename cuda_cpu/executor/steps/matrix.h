@@ -27,8 +27,8 @@ constexpr unsigned per_register(Element element) noexcept {
   }
 }
 
-/// Calls visit(register, row, column) for each register of A. From that row and column on, the register holds 8 rows of
-/// 4 * `each` elements: each of its lanes holds `each` elements, row after row.
+/// Calls visit(register, row, column) for each register of A. The register holds 8 rows of 4 * `each` elements from
+/// that row and column on: each of its lanes holds `each` elements, row after row.
 template <class Visit>
 void each_register_of_a(unsigned rows, unsigned columns, unsigned each, Visit const& visit) {
   unsigned i = 0;
@@ -37,8 +37,8 @@ void each_register_of_a(unsigned rows, unsigned columns, unsigned each, Visit co
       for (unsigned row = tile; row < tile + 16 && row < rows; row += 8) visit(i++, row, column);
 }
 
-/// Calls visit(register, row, column) for each register of B. From that row and column on, the register holds 8 columns
-/// of 4 * `each` elements, column after column.
+/// Calls visit(register, row, column) for each register of B. The register holds 8 columns of 4 * `each` elements from
+/// that row and column on, column after column.
 template <class Visit>
 void each_register_of_b(unsigned rows, unsigned columns, unsigned each, Visit const& visit) {
   unsigned i = 0;

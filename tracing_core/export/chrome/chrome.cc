@@ -183,7 +183,7 @@ class ChromeLayer final : public Layer {
 
   std::shared_ptr<ChromeOutput> const output_;
   ChromeStyle const style_;
-  bool const has_one_row_for_all_;  // spans below one root
+  bool const has_one_row_for_all_;  // all spans below one root share a row
   bool const are_plain_;
   std::atomic<std::uint64_t> last_id_{0};
 };

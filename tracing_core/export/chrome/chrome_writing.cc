@@ -25,9 +25,9 @@
 //  - In each file the name of a thread precedes its first record. A lost block may have had names in it, so the file
 //    counts as a new file from there on, and all names are written again.
 //
-// What was rejected. A common queue: threads would meet at its lock with each record. Formatting at once: this remains
-// for records that cannot wait, such as records of objects, which may not exist later, and of callsites made at run
-// time; these records come as text, to which at most the time is added. Waking the worker for each record: that costs
+// What was rejected. A common queue: threads would meet at its lock with each record. Formatting at once: only records
+// that cannot wait are formatted at once, such as records of objects, which may not exist later, and of callsites made
+// at run time; they come as text, to which at most the time is added. Waking the worker for each record: that costs
 // more than the record, so the worker polls while records come, and parks when nothing waits. Comparing the first
 // records of all streams to find the oldest: with 100,000 streams that took minutes, so the first records are kept in a
 // heap.

@@ -71,7 +71,7 @@ class ScopedTurn {
     return pthread_mutex_timedlock(&turn, &until) == 0;
   }
 
-  // Waits at most as long as for a turn.
+  // Waits up to kMaxWaitMs, as for a turn.
   static void wait_for_short_texts() noexcept {
     constexpr timespec kPause{0, 100'000};
     constexpr int kMaxPauses = kMaxWaitMs * 10;

@@ -34,8 +34,8 @@ class CrashReader {
   /// Finds the tracks to which threads may still add, then the last eight tracks whose threads have ended since
   /// `ended_since`. go_to_end_of() goes to any of these tracks. `store` must live as long as it is read.
   std::size_t find_tracks(internal::RecordStore const& store, std::uint64_t ended_since) noexcept;
-  /// Reads the last chunks of a track until now. Each chunk begins with the spans that the track was in. Returns false
-  /// if the track has no chunks.
+  /// Reads the last chunks of a track until now. Each chunk begins with the spans that its track was in then. Returns
+  /// false if the track has no chunks.
   bool go_to_end_of(std::size_t track) noexcept;
   /// Reads the same records again, until the time of the last call of go_to_end_of(). Returns false if the records were
   /// overwritten meanwhile.
@@ -53,7 +53,7 @@ class CrashReader {
   std::uint32_t tag() const noexcept { return now_->record.tag; }
   bool shown() const noexcept { return (now_->record.flags & internal::kShown) != 0; }
   Track track() const noexcept;
-  /// The number of the thread that recorded the event; after go_to_open_spans(), of the track's last thread.
+  /// The number of the thread that recorded the event. After go_to_open_spans(): the track's last thread.
   std::uint64_t thread() const noexcept { return now_->decoder.thread(); }
   FieldValues values() const noexcept { return FieldValues(*event_room_.metadata, event_room_.values()); }
 
@@ -117,7 +117,7 @@ class CrashReader {
     std::string_view from(std::size_t at) const noexcept {
       return at < size ? std::string_view(bytes + at, size - at) : std::string_view();
     }
-    // Returns zeros at the end.
+    // Returns a head of zeros at the end.
     internal::RecordHead head_at(std::size_t at) const noexcept {
       internal::RecordHead head{};
       if (at + sizeof(head) <= size) std::memcpy(&head, bytes + at, sizeof(head));

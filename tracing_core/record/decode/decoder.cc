@@ -176,7 +176,7 @@ void Decoder::decode(Entry& record) {
   follow_spans(record);
 }
 
-// The thread before has ended, so that it is in no span.
+// The previous thread of the track has ended, so the new thread starts outside all spans.
 void Decoder::go_to_thread(std::uint64_t number) noexcept {
   if (std::exchange(thread_, number) == number) return;
   spans_.clear();

@@ -25,7 +25,7 @@ class SiteSource {
   ~SiteSource() = default;
 };
 
-/// The pieces of a single record, read without the records around it. Borrows the record's bytes. Allocates nothing.
+/// The pieces of a single record, without the context of other records. Borrows the record's bytes. Allocates nothing.
 struct RecordPieces {
   internal::RecordHead head{};
   Metadata const* metadata = nullptr;  ///< null for types that have no callsite

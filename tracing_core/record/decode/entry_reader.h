@@ -35,7 +35,7 @@ class EntryReader final : SiteSource {
   Metadata const* find(std::uint32_t number) noexcept override;
 
   RecordingState& recording_;
-  TrackSummary& track_;  // filled in at the end: others may read the recording meanwhile
+  TrackSummary& track_;  // filled in at the end, since others may read the recording until then
   Thread thread_;
   std::uint64_t lost_ = 0;
   std::vector<RecordedChunk*> const& chunks_;

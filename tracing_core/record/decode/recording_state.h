@@ -30,27 +30,27 @@ struct CutOff;
 /// Reads what a region contains now, while other threads write to it: at least the records from `from_ticks`. Returns
 /// null if memory ran out.
 std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint64_t from_ticks = 0);
-/// Reads `size` bytes of an open file that Region::move_to() wrote. Records from before that are there only as far as
-/// later records need them, and `is_context`.
+/// Reads `size` bytes of an open file that Region::move_to() wrote. Has earlier records only as far as later records
+/// need them, with `is_context`.
 std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::size_t size, std::string& error);
 
 /// Thread-compatible.
 class RecordingState {
  public:
-  /// Null, and `error` says why, if the source is not a recording.
+  /// Returns null if the source is not a recording, and sets `error` to the reason.
   static std::unique_ptr<RecordingState> read(RecordingSource const& source, std::uint64_t since_ticks,
                                               std::string& error);
-  /// Only the header.
+  /// Reads only the header.
   static std::unique_ptr<RecordingState> read_header(RecordingSource const& source, std::string& error);
   RecordingState(RecordingState const&) = delete;
   RecordingState& operator=(RecordingState const&) = delete;
   ~RecordingState();
 
   enum class Content : bool { records, sites };
-  /// False if the chunk was never used.
+  /// Returns false if the chunk was never used.
   bool read_chunk(RecordingSource const& source, std::uint32_t number, Content content, CutOff& cut,
                   std::uint64_t since_ticks = 0);
-  /// In the order of their records.
+  /// Returns the chunks of each track, in the order of their records.
   std::map<std::uint64_t, std::vector<RecordedChunk*>> chunks_by_track();
   void read_descriptions(std::size_t max_sites);
   void add_track(std::vector<RecordedChunk*> of_track);
@@ -58,12 +58,12 @@ class RecordingState {
   std::size_t size_bytes() const noexcept;
   Thread thread(std::uint64_t number) const;
   void report(std::string problem);
-  /// The track that stands for a foreign one: itself, unless there are very many.
+  /// Returns the track that stands for a foreign track: `foreign` itself, unless there are very many.
   std::uint64_t known_track(std::uint64_t foreign);
   std::string_view name_of_foreign(std::uint64_t track) const;
 
   std::uint64_t process = 0;
-  internal::ChunkClock clock;  // of chunks that have none
+  internal::ChunkClock clock;  // for chunks without a clock of their own
   std::uint64_t from_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint64_t dropped = 0;

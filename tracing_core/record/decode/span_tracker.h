@@ -30,7 +30,7 @@ class SpanTracker {
   }
   void leave_innermost() noexcept { depth_ -= depth_ > 0; }
   /// Leaves the innermost entry of this span. Empty if the track is not in the span. Searches the innermost thousand
-  /// entries: a damaged recording that leaves spans in which it is not would take time with the square of its size.
+  /// entries: otherwise a damaged recording that leaves spans it is not in would take quadratic time.
   std::optional<Entry> leave(std::uint64_t key) noexcept {
     Entry* const found = find(key);
     if (found == nullptr) return std::nullopt;

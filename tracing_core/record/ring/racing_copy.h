@@ -7,8 +7,8 @@
 
 namespace tracing { inline namespace v1 { namespace internal {
 
-/// Copies `bytes`, a multiple of 8, word by word; both addresses are aligned to 8. Whoever calls it must find out by
-/// other means whether the copy is whole, as by a chunk's generation. So ThreadSanitizer does not look at it.
+/// Copies `bytes`, a multiple of 8, word by word; both addresses are aligned to 8. Hidden from ThreadSanitizer, so the
+/// caller must find out by other means whether the copy is whole, as by a chunk's generation.
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 __attribute__((no_sanitize("thread")))
 #endif

@@ -116,7 +116,7 @@ class Region {
 
   char* const base_;
   std::uint32_t const max_limit_;  // in chunks, without the two of each track
-  std::uint32_t const chunks_;     // that have addresses
+  std::uint32_t const chunks_;     // number of chunks with addresses
   std::uint32_t limit_ = 0;        // in chunks, without the two of each track
   int descriptor_;                 // negative: anonymous, or moved
   bool is_moved_ = false;
