@@ -15,6 +15,10 @@ using namespace internal;
 
 // ---- chunks ----
 
+static bool is_published_generation(std::uint64_t generation) noexcept {
+  return generation != 0 && generation % 2 == 0;
+}
+
 void CrashReader::start(RecordStore const& store) noexcept {
   store_ = &store;
   from_ticks_ = 0;
@@ -56,16 +60,22 @@ bool CrashReader::load_next_chunk(Cursor& cursor) noexcept {
   for (;;) {
     std::uint32_t best = Region::kNone;
     std::uint64_t best_ticks = 0;
+    bool is_published = false;
     for (std::uint32_t i = 0; i < region.chunk_count(); ++i) {
       HeadCopy const copy(region.head(i));
       ChunkHead const& head = *copy;
       if (head.track != cursor.track || head.first_ticks <= cursor.chunk.first_ticks || head.first_ticks > until_ticks_)
         continue;
       if (head.last_ticks != 0 && head.last_ticks < from_ticks_) continue;
-      if (best == Region::kNone || head.first_ticks < best_ticks) best = i, best_ticks = head.first_ticks;
+      if (best != Region::kNone && head.first_ticks >= best_ticks) continue;
+      best = i;
+      best_ticks = head.first_ticks;
+      is_published = is_published_generation(head.generation.load(std::memory_order_relaxed));
     }
     if (best == Region::kNone) return false;
     cursor.chunk.first_ticks = best_ticks;
+    // The track's thread is beginning this chunk: it is still in the spans of the chunk before.
+    if (!is_published) continue;
     // Each chunk stands alone: its spans fit into the stack, however deep the track is in spans.
     cursor.decoder.forget_spans();
     cursor.found_count = 0;
@@ -83,13 +93,13 @@ bool CrashReader::load_next_chunk(Cursor& cursor) noexcept {
   return true;
 }
 
-// Returns false if the chunk is given away meanwhile.
+// Returns false if the chunk changes hands meanwhile.
 bool CrashReader::copy_chunk(ChunkCopy& to, std::uint32_t chunk) noexcept {
   Region const& region = store_->region();
   HeadCopy const copy(region.head(chunk));
   ChunkHead const& head = *copy;
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
-  if (generation == 0 || generation % 2 != 0) return false;
+  if (!is_published_generation(generation)) return false;
   to.size = std::min<std::size_t>(head.used.load(std::memory_order_relaxed) & ~7u, kChunkBytes);
   to.first_record = head.first_record;
   to.first_span = head.first_span;
@@ -198,7 +208,7 @@ CrashReader::Found const* CrashReader::find_span(Cursor const& cursor, std::uint
   return found == cursor.found ? nullptr : found - 1;
 }
 
-// Before each text are its size and the size of the whole text.
+// Each text is preceded by its size and the size of the whole text.
 std::size_t CrashReader::whole_size(std::string_view text) const noexcept {
   std::uint32_t sizes[2] = {};
   std::less<> const before;

@@ -20,6 +20,7 @@
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/spans.h"
+#include "tracing_core/support/thread_info.h"
 #include "tracing_core/support/zeroed_pages.h"
 #include "tracing_core/tracing.h"
 
@@ -108,6 +109,25 @@ TEST_F(CrashReaderTest, ReadsThreadsThatShareAChunk) {
   std::vector<std::uint64_t> tracks;
   for (reader_.start(*store_, 0); reader_.next();) tracks.push_back(reader_.track().number);
   EXPECT_EQ(std::set<std::uint64_t>(tracks.begin(), tracks.end()).size(), 100u);
+}
+
+// A chunk is published once it describes its thread. Until then its thread is where the chunk before says.
+TEST_F(CrashReaderTest, KeepsTheSpansOfAThreadThatBeginsAChunk) {
+  record([this] {
+    TRACE_SPAN(info, "outer");
+    TRACE_INFO("event");
+    ChunkHead& begun = store_->region().head(store_->region().take());
+    begun.track = support::this_thread_info().number;
+    begun.first_ticks = support::ticks_now();
+    begun.last_ticks = 0;
+    ASSERT_EQ(reader_.find_tracks(*store_, 0), 1u);
+    ASSERT_TRUE(reader_.go_to_end_of(0));
+    EXPECT_TRUE(reader_.next());
+    EXPECT_FALSE(reader_.next());
+    reader_.go_to_open_spans(0);
+    ASSERT_EQ(reader_.depth(), 1u);
+    EXPECT_EQ(reader_.span(0).name(), "outer");
+  });
 }
 
 TEST_F(CrashReaderTest, ReadsEventsWithTheirSpans) {
