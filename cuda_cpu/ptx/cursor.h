@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cuda_cpu/ptx/diagnostic.h"
 #include "cuda_cpu/ptx/lexer.h"
-#include "cuda_cpu/ptx/module.h"
 
 namespace cuda_cpu::ptx {
 

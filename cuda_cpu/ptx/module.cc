@@ -4,11 +4,6 @@
 
 namespace cuda_cpu::ptx {
 
-std::string Diagnostic::to_string() const {
-  return "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + message + " at " +
-         (text.empty() ? "the end of the text" : "'" + text + "'");
-}
-
 Function const* Module::find_function(std::string_view name) const noexcept {
   auto const found = std::ranges::find(functions_, name, &Function::name);
   return found == functions_.end() ? nullptr : &*found;

@@ -10,29 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda_cpu/ptx/diagnostic.h"
 #include "cuda_cpu/ptx/source_lines.h"
 #include "cuda_cpu/ptx/types.h"
 
 namespace cuda_cpu::ptx {
 
 struct Form;
-
-/// The reason why a text could not be parsed.
-struct Diagnostic {
-  int line = 0;      // from 1
-  int column = 0;    // from 1
-  std::string text;  // the offending token; empty at the end of the text
-  std::string message;
-
-  /// Returns "line 12, column 3: expected ',' at ']'".
-  std::string to_string() const;
-};
-
-/// The reason why an entry or a function cannot be run: it uses something that is not supported.
-struct Refusal {
-  int line = 0;
-  std::string message;  // "line 57: not supported: tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}]"
-};
 
 /// A parameter. The launch passes a buffer with the parameters of an entry; the parameters of a function are in its
 /// frame.
@@ -66,7 +50,7 @@ struct Variable {
 };
 
 enum class OperandKind : std::uint8_t {
-  reg,        // `index`; `other` is the second predicate in `%p|%q` or `%r|%p`; `negated` stands for `!%p`
+  reg,        // `index`; `other` is the second predicate in `%p|%q` or `%r|%p`; `negated` means `!%p`
   sink,       // `_`
   immediate,  // `bits`, converted to the type that the form takes
   special,    // `index` is a SpecialRegister
@@ -140,7 +124,7 @@ enum class Referent : std::uint8_t { none, entry_parameter, function_variable, m
 
 struct Operand {
   OperandKind kind = OperandKind::immediate;
-  bool negated = false;  // stands for `!%p`, and in vmad for `-%r1`
+  bool negated = false;  // means `!%p`, and in vmad `-%r1`
   Part part = Part::whole;
   Referent referent = Referent::none;
   std::int32_t index = -1;
