@@ -10,7 +10,7 @@
 #
 # testlog_zlib(<out variable>)
 #
-# Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written.
+# Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written or read.
 #
 # testlog_decompression(<out variable> MODULE <name for pkg-config> DEBIAN <apt package> WITHOUT <what is left out>)
 #
@@ -76,7 +76,7 @@ endfunction()
 function(testlog_zlib out)
   find_package(ZLIB QUIET GLOBAL)
   if(NOT TARGET ZLIB::ZLIB)
-    message(STATUS "No zlib here (Debian: zlib1g-dev): traces cannot be compressed.")
+    message(STATUS "No zlib here (Debian: zlib1g-dev): traces and recordings cannot be compressed.")
     return()
   endif()
   set(${out} ZLIB::ZLIB PARENT_SCOPE)

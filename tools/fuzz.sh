@@ -11,7 +11,7 @@ readonly seconds=${1:-60}
 tools/setup.sh fuzz
 readonly build=build/asan
 cmake --preset asan >/dev/null
-cmake --build --preset asan --target directive_fuzzer fatbin_fuzzer folded_fuzzer link_fuzzer ptx_fuzzer recording_fuzzer recording_seeds
+cmake --build --preset asan --target directive_fuzzer fatbin_fuzzer folded_fuzzer link_fuzzer packed_run_fuzzer ptx_fuzzer recording_fuzzer recording_seeds
 
 fuzz() {  # <program> [folder of inputs to begin with]
   local name=${1##*/}
@@ -26,6 +26,7 @@ fuzz() {  # <program> [folder of inputs to begin with]
 
 fuzz tracing_core/fuzz/directive_fuzzer
 fuzz tracing_core/fuzz/folded_fuzzer
+fuzz tracing_core/fuzz/packed_run_fuzzer
 $build/tracing_core/fuzz/recording_seeds $build/recording_seeds
 fuzz tracing_core/fuzz/recording_fuzzer $build/recording_seeds
 fuzz cuda_cpu/ptx/fuzz/ptx_fuzzer cuda_cpu/executor/testdata

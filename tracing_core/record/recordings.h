@@ -18,8 +18,9 @@ class Recordings {
     std::unique_ptr<Recording> recording;
   };
 
-  /// Reads files, and all files below folders whose names end with `.rec`, by name. A file that cannot be read is left
-  /// out: errors() has a sentence for each, which begins with its path.
+  /// Reads files, and all files below folders and in TARs whose names end with `.rec` or `.rec.gz`, by name. A file in
+  /// a TAR has a path like `run.tar/x.rec`. A file that cannot be read is left out: errors() has a sentence for each,
+  /// which begins with its path.
   static Recordings open(std::vector<std::string> const& paths);
 
   std::vector<File> const& files() const noexcept { return files_; }
@@ -37,6 +38,7 @@ class Recordings {
 
  private:
   void add(std::string const& path);
+  void add_all_in_tar(std::string const& path);
   void visit(void (*each)(void* context, File const& file, Entry const& entry), void* context);
 
   std::vector<File> files_;

@@ -99,8 +99,8 @@ Value EntryReader::with_size(Value const& beginning, std::uint32_t whole_size) {
 }
 
 Metadata const* EntryReader::find(std::uint32_t number) noexcept {
-  auto const& sites = number >= kLocalSite ? chunk().sites : recording_.sites;
-  std::uint32_t const index = (number & ~kLocalSite) - 1;
+  auto const& sites = number >= internal::kLocalSite ? chunk().sites : recording_.sites;
+  std::uint32_t const index = (number & ~internal::kLocalSite) - 1;
   return index < sites.size() && sites[index] != nullptr ? &sites[index]->metadata() : nullptr;
 }
 
@@ -108,7 +108,7 @@ Metadata const* EntryReader::find(std::uint32_t number) noexcept {
 
 namespace {
 
-// Entries of equal times are in the order of their threads' numbers.
+// Entries of equal times are sorted by the numbers of their threads.
 bool is_later(EntryReader const* a, EntryReader const* b) noexcept {
   return std::pair(a->entry().ticks, a->entry().writer) > std::pair(b->entry().ticks, b->entry().writer);
 }

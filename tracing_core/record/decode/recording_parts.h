@@ -33,9 +33,11 @@ class RecordingSource {
   virtual std::size_t size() const noexcept = 0;
   // Returns how many bytes there are, which is less than `bytes` at the end.
   virtual std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
-  // Returns the offset of the next bytes that are not a hole of the file (holes read as zeros); SIZE_MAX if only holes
-  // follow; `offset` if it is behind the end, or if the file system does not know.
+  // Returns the offset of the next bytes that are not in a hole of the file (holes read as zeros). Returns SIZE_MAX if
+  // only holes follow, and `offset` if it is behind the end or if the file system does not know.
   virtual std::size_t next_data(std::size_t offset) const noexcept { return offset; }
+  // Says why the source ends too early; empty if it does not, or if the reason is not known yet.
+  virtual std::string problem() const { return {}; }
 
   // Calls `f(number)` for each chunk that is not in a hole of the file; `f` returns true if the chunk was ever used.
   template <class F>
@@ -75,17 +77,21 @@ struct RecordedChunk {
       at += std::size_t{head.words} * 8;
     }
   }
-  // The number of records that are not restated.
+  // The number of records without the restated ones.
   std::uint64_t record_count() const noexcept;
 };
 
-// Opens a file; null, and `error` says why, if that fails.
+// Opens a recording, `x.rec` or `x.rec.gz`, also in a TAR: `run.tar/x.rec`. On failure, returns null and sets `error`
+// to the reason.
 std::unique_ptr<RecordingSource> open_source(std::string const& path, std::string& error);
+// Opens a file, or a part of it, as it is.
+std::unique_ptr<RecordingSource> open_bytes(std::string const& path, std::string& error, std::size_t begin = 0,
+                                            std::size_t size = SIZE_MAX);
 
-// Chunks whose records are not all in the file, which is the beginning of a longer file.
+// The chunks that lack records because the file is only the beginning of a longer file.
 struct CutOff {
   std::uint32_t first = 0;
-  std::size_t there = 0, of = 0;  // bytes of the first chunk's records
+  std::size_t there = 0, of = 0;  // the bytes of the first such chunk: in the file, and in all
   std::uint32_t chunks = 0;
 
   void add(std::uint32_t number, std::size_t bytes_there, std::size_t bytes) noexcept {

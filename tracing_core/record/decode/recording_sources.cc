@@ -1,4 +1,4 @@
-// The sources of a recording's bytes: memory, a file, a part of a file.
+// The sources of a recording's bytes: memory, a file, a part of a file, a compressed file.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,9 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
+#include <utility>
 
+#include "tracing_core/record/decode/gzip_source.h"
 #include "tracing_core/record/decode/recording_parts.h"
 #include "tracing_core/record/decode/recording_state.h"
+#include "tracing_core/record/decode/tar_file.h"
 #include "tracing_core/record/ring/racing_copy.h"
 #include "tracing_core/record/ring/region.h"
 
@@ -21,6 +24,7 @@ namespace {
 
 std::unique_ptr<Recording> recording_of(RecordingSource const& source, std::uint64_t from_ticks, std::string& error) {
   auto state = RecordingState::read(source, from_ticks, error);
+  if (std::string const problem = source.problem(); state == nullptr && !problem.empty()) error = problem;
   return state == nullptr ? nullptr : std::make_unique<Recording>(std::move(state));
 }
 
@@ -51,9 +55,9 @@ std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint
 // All of a file, or a part of it.
 class FileSource final : public RecordingSource {
  public:
-  explicit FileSource(int descriptor) noexcept : descriptor_(descriptor), closes_(true) {}
-  FileSource(int descriptor, std::size_t begin, std::size_t size) noexcept
-      : descriptor_(descriptor), closes_(false), begin_(begin), max_size_(size) {}
+  enum class Closes : bool { no, yes };
+  FileSource(int descriptor, Closes closes, std::size_t begin, std::size_t size) noexcept
+      : descriptor_(descriptor), closes_(closes == Closes::yes), begin_(begin), max_size_(size) {}
   FileSource(FileSource const&) = delete;
   FileSource& operator=(FileSource const&) = delete;
   ~FileSource() override {
@@ -86,18 +90,33 @@ class FileSource final : public RecordingSource {
  private:
   int const descriptor_;
   bool const closes_;
-  std::size_t const begin_ = 0, max_size_ = SIZE_MAX;
+  std::size_t const begin_, max_size_;
 };
 
-std::unique_ptr<RecordingSource> open_source(std::string const& path, std::string& error) {
+std::unique_ptr<RecordingSource> open_bytes(std::string const& path, std::string& error, std::size_t begin,
+                                            std::size_t size) {
   int const descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor >= 0) return std::make_unique<FileSource>(descriptor);
+  if (descriptor >= 0) return std::make_unique<FileSource>(descriptor, FileSource::Closes::yes, begin, size);
   error = "could not be opened: " + std::generic_category().message(errno);
   return nullptr;
 }
 
+std::unique_ptr<RecordingSource> open_source(std::string const& path, std::string& error) {
+  auto const [tar, name] = split_at_tar(path);
+  std::shared_ptr<TarFile const> const table = tar.empty() ? nullptr : open_tar(tar);
+  TarFile::Member member{0, SIZE_MAX};
+  if (table != nullptr) {
+    auto const found = table->members().find(name);
+    if (found == table->members().end()) return error = "is not in the TAR", nullptr;
+    member = found->second;
+  }
+  auto source = open_bytes(table == nullptr ? path : tar, error, member.offset, member.size);
+  if (source == nullptr || !is_gzip(*source)) return source;
+  return inflated(std::move(source), error);
+}
+
 std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::size_t size, std::string& error) {
-  FileSource const file(descriptor, begin, size);
+  FileSource const file(descriptor, FileSource::Closes::no, begin, size);
   std::uint64_t start_ticks = 0;
   if (file.read(offsetof(internal::RegionHeader, start_ticks), &start_ticks, sizeof(start_ticks)) !=
       sizeof(start_ticks))
@@ -117,7 +136,9 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
    private:
     std::string_view bytes_;
   };
-  return recording_of(Bytes(bytes), 0, error);
+  std::unique_ptr<RecordingSource> source = std::make_unique<Bytes>(bytes);
+  if (is_gzip(*source)) source = inflated(std::move(source), error);
+  return source == nullptr ? nullptr : recording_of(*source, 0, error);
 }
 
 std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {

@@ -82,6 +82,8 @@ std::unique_ptr<RecordingState> RecordingState::read(RecordingSource const& sour
   for (Content const content : {Content::records, Content::sites})
     source.for_each_chunk([&](std::uint32_t i) { return made->read_chunk(source, i, content, cut, since_ticks); });
   if (cut.chunks > 0) made->report(cut.description());
+  if (std::string problem = source.problem(); !problem.empty())  // explains the others
+    made->problems.insert(made->problems.begin(), std::move(problem));
   made->read_descriptions(max_sites_in(source.size(), made->size_bytes()));
   for (auto& [track, of_track] : made->chunks_by_track()) made->add_track(std::move(of_track));
   made->sort_threads();
@@ -102,8 +104,8 @@ std::map<std::uint64_t, std::vector<RecordedChunk*>> RecordingState::chunks_by_t
   return by_track;
 }
 
-// Returns the first chunk after `number` whose head is not in a hole of the file: a sparse file costs only what it
-// takes on the disk.
+// Returns the first chunk after `number` whose head is not in a hole of the file, so that a sparse file takes time only
+// for what is on the disk.
 std::uint32_t RecordingSource::next_chunk(std::uint32_t number) const noexcept {
   std::size_t const data = next_data(offset_of_head(number + 1));
   if (data == offset_of_head(number + 1)) return number + 1;

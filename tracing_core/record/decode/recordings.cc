@@ -17,6 +17,10 @@ Recordings Recordings::open(std::vector<std::string> const& paths) {
   Recordings made;
   for (std::string const& path : paths) {
     std::error_code error;
+    if (is_tar(path)) {
+      made.add_all_in_tar(path);
+      continue;
+    }
     if (!fs::is_directory(path, error)) {
       made.add(path);
       continue;
@@ -31,6 +35,14 @@ Recordings Recordings::open(std::vector<std::string> const& paths) {
     for (std::string const& file : found) made.add(file);
   }
   return made;
+}
+
+void Recordings::add_all_in_tar(std::string const& path) {
+  std::string problem;
+  auto const found = recordings_in_tar(path, problem);
+  if (problem.empty() && found.empty()) problem = "has no recordings";
+  if (!problem.empty()) errors_.push_back(path + ": " + problem);
+  for (std::string const& file : found) add(file);
 }
 
 void Recordings::add(std::string const& path) {
@@ -50,10 +62,10 @@ void Recordings::visit(void (*each)(void* context, File const& file, Entry const
     File const& file;
     EntriesInOrder entries;
     Entry const* entry = nullptr;
-    Instant time{};  // of the last entry without a time of its own
+    Instant time{};  // of the last entry, not counting entries with times of their own
   };
   std::deque<Reader> readers;
-  std::vector<Reader*> waiting;  // a heap, the oldest entry first; of the same time, the entry of the earlier file
+  std::vector<Reader*> waiting;  // a heap: the oldest entry first; at equal times, by file
   auto const is_later = [](Reader const* a, Reader const* b) {
     return std::pair(a->time, &a->file) > std::pair(b->time, &b->file);
   };
