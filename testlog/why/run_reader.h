@@ -1,0 +1,21 @@
+// Reads the runs of tests in recordings.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "testlog/why/run_features.h"
+#include "tracing_core/record/recording.h"
+
+namespace testlog::why {
+
+/// Adds the runs in a recording that failed or did not end, of the tests for which `is_wanted` returns true. A
+/// recording without tests is one run, which failed at its end.
+void add_failing_runs(ComparedTests& tests, tracing::recording::Recording& recording, std::string const& file,
+                      std::function<bool(std::string_view)> const& is_wanted);
+/// Adds the runs in a recording that passed, of the tests that have failing runs. REQUIRES: all failing runs were added
+/// before.
+void add_passing_runs(ComparedTests& tests, tracing::recording::Recording& recording, std::string const& file);
+
+}  // namespace testlog::why
