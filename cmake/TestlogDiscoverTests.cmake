@@ -5,7 +5,7 @@
 # instead. A recording is `<program>.<TEST_PREFIX><test><TEST_SUFFIX>.rec`; a hash follows the program if it has arguments of its own,
 # and the test if it has a prefix or suffix, so that no test replaces the recording of another one. The program fills in its name, by
 # %e, because CTest gives tests of one name, as two programs may have them, the properties of the last.
-# RECORD OFF keeps none. The word RECORD is ours where gtest_discover_tests() expects a keyword or the name of a property; as a value,
+# RECORD OFF keeps none. Where recordings are, ctest ends with a summary: see TestlogAfterCtest.cmake. The word RECORD is ours where gtest_discover_tests() expects a keyword or the name of a property; as a value,
 # and anywhere in EXTRA_ARGS, it is passed on. After PROPERTIES TIMEOUT <seconds> a test that does not end says
 # what its threads are doing when four fifths of the time are over; one without TIMEOUT says after a minute where its recording is,
 # and if CI is set what its threads are doing. From CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the
@@ -59,6 +59,7 @@ function(testlog_discover_tests target)
   set(properties "")
   if(folder)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+    testlog_after_ctest("${folder}")
     set(before "${value_of_TEST_PREFIX}")
     set(after "${value_of_TEST_SUFFIX}")
     if(NOT "${value_of_TEST_PREFIX}${value_of_TEST_SUFFIX}" STREQUAL "")

@@ -48,6 +48,8 @@ function(testlog_install version)
     ${made}/testlogConfigVersion.cmake
     ${modules}/TestlogCuda.cmake
     ${modules}/TestlogCudaOnCpu.cmake
+    ${modules}/TestlogAfterCtest.cmake
+    ${modules}/TestlogCheckCounts.cmake
     ${modules}/TestlogDiscoverTests.cmake
     ${modules}/TestlogAddTest.cmake
     DESTINATION ${package_dir})

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/characters.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -40,6 +41,26 @@ void parse_number(EnvOptions& options, VariableInput const& input) {
   tracing::environment::member_of<kMember>(options) = number;
 }
 
+void parse_passed(EnvOptions& options, VariableInput const& input) {
+  if (input.value.size() != 1 || !tracing::support::is_digit(input.value[0]))
+    return input.reject(input.value, "not a valid number");
+  tracing::environment::member_of<&Environment::record_passed>(options) =
+      static_cast<std::uint64_t>(input.value[0] - '0');
+}
+
+void parse_perturb(EnvOptions& options, VariableInput const& input) {
+  if (input.value == "off") return;
+  auto const perturb = Perturbation::parse(input.value);
+  if (perturb) {
+    static_cast<Environment&>(options).perturb = perturb;
+    return;
+  }
+  std::size_t const comma = input.value.find(',');
+  bool const is_seed = Perturbation::parse(input.value.substr(0, comma)).has_value();
+  if (!is_seed) return input.reject(input.value.substr(0, comma), "not a valid seed");
+  input.reject(input.value.substr(comma + 1), "not 1 to 1000000 microseconds");
+}
+
 constexpr std::array kVariables{
 #define TESTLOG_VARIABLE(name, values, default_value, help, ...) \
   Variable{#name, values, default_value, help, __VA_ARGS__},
@@ -51,8 +72,8 @@ constexpr std::array kProfileSettings{
     tracing::environment::ProfileSetting{"ci", "TRACE_SHOW", "failed"},
 };
 
-// TRACE_SHOW=failed of a profile would leave TRACE_FILTER without any effect, so it yields to a filter. Reports other
-// variables whose output it hides.
+// If a profile set TRACE_SHOW=failed, a filter undoes that, since TRACE_FILTER would have no effect otherwise. Without
+// a filter, reports other variables whose output TRACE_SHOW hides.
 void settle_show(Environment& environment, char const* (*get)(char const* name), std::string& reports) {
   auto const is_set_to = [get](char const* variable, std::string_view value) {
     char const* const set = get(variable);

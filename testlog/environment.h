@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "testlog/perturb/perturbation.h"
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/output.h"
 #include "tracing_core/environment/variables.h"
@@ -23,14 +24,14 @@ enum class Show : std::uint8_t {
   all,     ///< every test, at its end
   none,    ///< nothing
 };
-/// Says what testlog::cuda does after each test.
+/// The work of testlog::cuda after each test.
 enum class DeviceCheck : std::uint8_t {
   on,    ///< checks the devices; the first test that broke one fails
   stop,  ///< checks as `on` does, and runs no test after a test that broke a device
   off,   ///< nothing
 };
 
-/// Says which recordings stay when the program ends.
+/// The recordings that stay when the program ends.
 enum class RecordKeep : std::uint8_t {
   failed,  ///< of processes in which a test failed, or that did not end by themselves
   all,
@@ -49,8 +50,10 @@ struct Environment : tracing::EnvOptions {
   std::uint64_t equal_lines = 5;                             ///< TRACE_EQUAL_LINES; zero: all
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
   RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP
+  std::uint64_t record_passed = 3;                           ///< TRACE_RECORD_PASSED
   tracing::LevelFilter fail_on = tracing::LevelFilter::off;  ///< TRACE_FAIL_ON
   bool spdlog = true;                                        ///< TRACE_SPDLOG
+  std::optional<Perturbation> perturb{};                     ///< TRACE_PERTURB
   DeviceCheck device_check = DeviceCheck::on;                ///< TRACE_CUDA_HEALTH
 };
 

@@ -640,6 +640,10 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FLAME_TESTS", "yes", "testlog: TRACE_FLAME_TESTS=yes: unknown value; expected one of on, off\n"},
       {"TRACE_FLAME_IDLE", "sometimes",
        "testlog: TRACE_FLAME_IDLE=sometimes: unknown value; expected one of on, off\n"},
+      {"TRACE_PERTURB", "4711,0",
+       "testlog: TRACE_PERTURB=4711,0: not 1 to 1000000 microseconds \"0\"; expected a seed, as 4711, or with "
+       "microseconds, as "
+       "4711,200; or off\n"},
       {"TRACE_SPDLOG", "sometimes", "testlog: TRACE_SPDLOG=sometimes: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_HEALTH", "sometimes",
        "testlog: TRACE_CUDA_HEALTH=sometimes: unknown value; expected one of on, stop, off\n"},
@@ -657,6 +661,7 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_LONG_AFTER", "1 minute",
        "testlog: TRACE_LONG_AFTER=1 minute: not a valid time; expected seconds, or off\n"},
       {"TRACE_RECORD_KEEP", "non", "testlog: TRACE_RECORD_KEEP=non: unknown value; expected one of failed, all\n"},
+      {"TRACE_RECORD_PASSED", "10", "testlog: TRACE_RECORD_PASSED=10: not a valid number; expected 0 to 9\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",
        "testlog: TRACE_PERF_THRESHOLD_US=5ms: not a valid number; expected microseconds\n"},
       {"TRACE_PERF_JSON", "/nowhere/at/all",

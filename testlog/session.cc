@@ -92,7 +92,8 @@ void Session::make_capture(internal::ProcessRole const& role, bool has_profiles)
   prepare_for_death_tests(role);
   if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
-    run_records_->begin_process(role.argc, role.argv, run.id);
+    run_records_->begin_process(role.argc, role.argv, run.id, recording_file_.attempt());
+    run_records_->ci(tracing::environment::ci_job());
   }
   if (!role.death_test_child) std::atexit([] { get()->recording_file_.finish(); });
 }
@@ -132,7 +133,8 @@ void Session::make_perf(internal::ProcessRole const& role) {
   if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
 }
 
-// The layer that captures comes first, since the others take their times from it.
+// The capturing layer comes first, since the other layers take their times from it. The perturbing layer comes last, so
+// a waiting thread has already recorded where it is.
 void Session::make_registry() {
   auto builder = tracing::RegistryBuilder()
                      .with(capture_->make_layer(mute_ ? 0 : LiveOutput::kLayer), capture_->take_filter())
@@ -142,17 +144,18 @@ void Session::make_registry() {
     for (auto& layer : files_->take_layers()) builder.with(std::move(layer), file_filter());
   }
   for (auto& [layer, filter, statistics] : perf_->take_layers()) builder.with(std::move(layer), std::move(filter));
+  if (environment_.perturb) builder.with(make_perturbing_layer(*environment_.perturb), file_filter());
   registry_ = std::move(builder).build();
 }
 
-// Files contain what TRACE_CAPTURE selects, or everything if it selects nothing, since records cannot be added later.
+// Files contain what TRACE_CAPTURE selects or, if it selects nothing, everything: no record can be added later.
 std::unique_ptr<tracing::Filter> Session::file_filter() const {
   if (environment_.capture == "trace") return nullptr;
   return std::make_unique<tracing::EnvFilter>(tracing::environment::filter_of(environment_.capture));
 }
 
 void Session::begin_test(std::string const& name, Settings const& settings) {
-  tracing::internal::InSubscriber const in_subscriber;  // a statement of an allocation function would take locks again
+  tracing::internal::InSubscriber const in_subscriber;  // a statement in an allocation function would take locks again
   output_.set_test(name);
   if (files_ != nullptr) files_->begin_test(name);
   perf_->begin_test(name, settings.perf.value_or(false));

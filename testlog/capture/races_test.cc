@@ -72,6 +72,8 @@ TEST_P(Races, AreFoundIfRecordsArePrinted) {
   expect_found({{"TRACE_FILTER", "trace"}, {"TRACE_OUTPUT", folder / "out"}});
 }
 
+TEST_P(Races, AreFoundIfThreadsArePerturbed) { expect_found({{"TRACE_PERTURB", "4711,20"}}); }
+
 INSTANTIATE_TEST_SUITE_P(Programs, Races, testing::Values(TESTLOG_RACES));
 
 }}  // namespace testlog

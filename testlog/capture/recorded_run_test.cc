@@ -115,9 +115,9 @@ TEST_F(LastRun, HasNoTestsOfEarlierRuns) {
   run_ctest(build_);
   run_ctest(build_, {"-R", "Plain[.]Fails"});
   EXPECT_EQ(failed(), "Plain.Fails Plain.FailsTwice ");
-  EXPECT_EQ(
-      ask("show --filter=off").err,
-      "testlog show: left out 1 recording of earlier runs of ctest; testlog show Testing/Temporary/testlog has them\n");
+  EXPECT_EQ(ask("show --filter=off").err,
+            "testlog show: left out 3 recordings of earlier runs of ctest; testlog show Testing/Temporary/testlog has "
+            "them\n");
   run_ctest(build_, {"--rerun-failed"});
   EXPECT_EQ(failed(), "Plain.Fails Plain.FailsTwice ");
   run_ctest(build_, {"-R", "Plain[.]FailsTwice"});
@@ -303,7 +303,7 @@ std::string completed(std::string const& words) {
 }
 
 TEST(Completion, OffersCommandsAndOptions) {
-  EXPECT_EQ(completed("s"), "show slow stats\n");
+  EXPECT_EQ(completed("s"), "show summary slow stats\n");
   EXPECT_EQ(completed("show --fo"), "--format --follow\n");
   EXPECT_EQ(completed("slow --t"), "--test --top\n");
   std::string const zsh = testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out;
@@ -313,8 +313,8 @@ TEST(Completion, OffersCommandsAndOptions) {
 
 TEST(Manual, HasAllCommandsAndIsTroff) {
   std::string const page = testlog::testdata::run({TESTLOG_COMMAND, "man"}).out;
-  for (std::string const command :
-       {"show", "tree", "slow", "stats", "export", "open", "flame", "repair", "man", "completion"})
+  for (std::string const command : {"show", "runs", "summary", "tree", "slow", "stats", "export", "open", "pack",
+                                    "flame", "repair", "man", "completion"})
     EXPECT_THAT(page, HasSubstr("\n.SS testlog " + command + "\n"));
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line);) {

@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
 #include "tracing_core/environment/file_names.h"
+#include "tracing_core/environment/passed_recordings.h"
 #include "tracing_core/environment/record_output.h"
 #include "tracing_core/support/file_name.h"
 #include "tracing_core/support/short_text.h"
@@ -24,7 +27,8 @@ bool is_of_googletest(std::string_view argument) noexcept {
   return argument.starts_with("gtest_") || argument.starts_with("gmock_");
 }
 
-// Replaces %e by the name of the program and, if it has arguments of its own, a hash of them.
+// Replaces %e by the name of the program. If the program has arguments of its own or runs a shard of the tests, adds a
+// hash of the arguments and the shard.
 std::string with_program(std::string name, internal::ProcessRole const& role) {
   std::size_t const place = name.find("%e");
   if (place == name.npos) return name;
@@ -33,6 +37,10 @@ std::string with_program(std::string name, internal::ProcessRole const& role) {
   for (int i = 1; i < role.argc && role.argv[i] != nullptr; ++i) {
     if (!is_of_googletest(role.argv[i])) hash = tracing::support::hash_of(role.argv[i], hash + 1);
   }
+  char const* const shards = std::getenv("GTEST_TOTAL_SHARDS");
+  char const* const shard = std::getenv("GTEST_SHARD_INDEX");
+  if (shards != nullptr && shard != nullptr && std::string_view(shards) != "1")
+    hash = tracing::internal::hash_of(shard, hash + 1);
   std::array<char, 10> suffix{};
   if (hash != 0)
     std::snprintf(suffix.data(), suffix.size(), "~%08" PRIx32, static_cast<std::uint32_t>(hash ^ hash >> 32));
@@ -68,6 +76,7 @@ std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const
   }
   keeps_all_ =
       environment.record_keep == RecordKeep::all || (environment.record_keep == RecordKeep::automatic && !is_default_);
+  passed_ = static_cast<int>(environment.record_passed);
   forks_when_made_ = tracing::support::fork_count();
   if (file.region != nullptr) path_ = file.path;
   if (!environment.record_default.empty()) log_begin(environment, run, default_name, began);
@@ -80,7 +89,13 @@ void RecordingFile::log_begin(Environment const& environment, tracing::environme
   run_ = run;
   folder_of_log_ = std::filesystem::absolute(default_folder(environment), error);
   name_in_log_ = name;
-  tracing::environment::RunLog(folder_of_log_).begin(run_, name_in_log_, time);
+  tracing::environment::RunLog const log(folder_of_log_);
+  // A ctest repeats a test at once, so its earlier attempts are near the end of the log.
+  constexpr std::size_t kReadBytes = 64 * 1024;
+  auto const attempts = log.attempts(name, kReadBytes);
+  attempt_ = 1 + static_cast<int>(std::count_if(attempts.begin(), attempts.end(),
+                                                [&run](auto const& attempt) { return attempt.run == run.id; }));
+  log.begin(run_, name_in_log_, time);
 }
 
 std::optional<tracing::Instant> RecordingFile::run_began() const {
@@ -92,7 +107,10 @@ void RecordingFile::finish() noexcept {
   if (forks_when_made_ != tracing::support::fork_count()) return;
   if (!folder_of_log_.empty())
     tracing::environment::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), !is_wanted_);
-  if (path_.empty() || keeps_all_ || is_wanted_) return;
+  if (path_.empty() || is_wanted_) return;
+  if (has_run_ && is_default_ && !folder_of_log_.empty())
+    tracing::environment::keep_passed(path_, folder_of_log_, name_in_log_, passed_);
+  if (keeps_all_) return;
   unlink(path_.c_str());
   path_.clear();
 }

@@ -1,4 +1,4 @@
-// RecordingFile: the file in which a test program records, and whether it stays.
+// RecordingFile: the file in which a test program records. Decides whether the file stays.
 #pragma once
 
 #include <filesystem>
@@ -35,6 +35,9 @@ class RecordingFile {
 
   /// Returns the path of the file; empty without a file.
   std::string const& path() const noexcept { return path_; }
+  /// Returns 1 for the first process of this run with this recording, and 2 for its first repetition, as by `ctest
+  /// --repeat`; 0 without TRACE_RECORD_DEFAULT.
+  int attempt() const noexcept { return attempt_; }
   /// Returns true unless TRACE_RECORD asked for the file.
   bool is_default() const noexcept { return is_default_; }
   /// Says why the default file could not be made; empty if it was made or was not wanted.
@@ -44,10 +47,11 @@ class RecordingFile {
   std::optional<tracing::Instant> run_began() const;
 
   /// Called when tests begin to run: if the process ends meanwhile, the file stays.
-  void begin_run() noexcept { is_wanted_ = true; }
+  void begin_run() noexcept { is_wanted_ = has_run_ = true; }
   /// Called when all tests have ended: if they passed, the file need not stay.
   void end_run(bool passed) noexcept { is_wanted_ = !passed; }
-  /// Called at the end of the process, with or without a file: removes the file unless it is to be kept.
+  /// Called at the end of the process, with or without a file: removes the file unless it is to be kept. If
+  /// TRACE_RECORD_DEFAULT named the file and its tests passed, compresses it to one of the last passing recordings.
   void finish() noexcept;
 
  private:
@@ -57,9 +61,12 @@ class RecordingFile {
   std::string path_, problem_;
   tracing::environment::Run run_;
   std::string folder_of_log_, name_in_log_;  // empty without a log
+  int attempt_ = 0;
   bool is_default_ = false;
   bool keeps_all_ = false;
   bool is_wanted_ = false;
+  bool has_run_ = false;
+  int passed_ = 0;  // the number of passing recordings to keep
   unsigned forks_when_made_ = 0;
 };
 

@@ -139,7 +139,7 @@ TEST_F(DefaultRecording, HasTheNameThatThePathGivesIt) {
 TEST_F(DefaultRecording, IsNamedByTheProgramAndItsOwnArguments) {
   Variables const variables{{"TRACE_RECORD_DEFAULT", folder_ / "recordings/%e.gpu_%t.rec"}};
   run_scenarios("Plain.Fails", variables, {"--gtest_print_time=0", "--gmock_verbose=error"});
-  for (char const* const device : {"0", "1", "1"}) run_scenarios("Plain.Fails", variables, {"--device", device});
+  for (char const* const device : {"0", "1"}) run_scenarios("Plain.Fails", variables, {"--device", device});
   auto const names = files();
   ASSERT_EQ(names.size(), 3u);
   EXPECT_EQ(names[0], "testlog_scenarios.gpu_Plain.Fails.rec");
@@ -178,12 +178,26 @@ TEST_F(DefaultRecording, IsLeftToTheParentByAForkedChild) {
   EXPECT_THAT(files(), IsEmpty());
 }
 
-TEST_F(DefaultRecording, ReplacesTheFileOfAnEarlierRun) {
-  run("Plain.Fails");
-  auto const first = marks("testlog_scenarios.Plain.Fails.rec");
-  run("Plain.Fails");
-  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Fails.rec"));
-  EXPECT_NE(marks("testlog_scenarios.Plain.Fails.rec"), first) << "another process";
+TEST_F(DefaultRecording, ReplacesTheFileOfAnEarlierRunThatPassed) {
+  Variables const keep_all{{"TRACE_RECORD_KEEP", "all"}};
+  run("Plain.Passes", keep_all);
+  auto const first = marks("testlog_scenarios.Plain.Passes.rec");
+  run("Plain.Passes", keep_all);
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Passes.rec"));
+  EXPECT_NE(marks("testlog_scenarios.Plain.Passes.rec"), first) << "another process";
+}
+
+TEST_F(DefaultRecording, SaysWhatCiSaysOfItself) {
+  run("Plain.Fails", {{"GITHUB_ACTIONS", "true"},
+                      {"GITHUB_SHA", "0123abc"},
+                      {"GITHUB_SERVER_URL", "https://github.com"},
+                      {"GITHUB_REPOSITORY", "a/b"},
+                      {"GITHUB_RUN_ID", "7"},
+                      {"GITHUB_JOB", "linux"},
+                      {"GITHUB_WORKFLOW", ""}});
+  EXPECT_THAT(marks("testlog_scenarios.Plain.Fails.rec", "ci"),
+              ElementsAre("ci service=\"github\" revision=\"0123abc\" "
+                          "url=\"https://github.com/a/b/actions/runs/7\" job=\"linux\""));
 }
 
 TEST_F(DefaultRecording, LeavesTheFileOfARunningProcess) {
@@ -315,7 +329,7 @@ TEST_F(DefaultRecording, IsShownAsItWasPrintedLive) {
 TEST_F(DefaultRecording, FolderWithoutAnyIsReported) {
   Outcome const outcome = testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / ""});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr(" has no recordings (*.rec)"));
+  EXPECT_THAT(outcome.err, HasSubstr(" has no recordings (*.rec, *.rec.gz)"));
 }
 #endif
 

@@ -21,7 +21,8 @@ using tracing::internal::MarkSite;
 
 // Their names and fields are part of the format of recordings.
 struct Marks {
-  MarkSite process{"process", {"pid", "host", "directory", "command", "variables", "googletest", "run"}};
+  MarkSite process{"process", {"pid", "host", "directory", "command", "variables", "googletest", "run", "attempt"}};
+  MarkSite ci{"ci", {"service", "revision", "url", "job"}};
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
   MarkSite test_end{"test_end", {"test", "result", "duration_ms"}};
@@ -39,6 +40,7 @@ Marks const& marks() {
   return *all;
 }
 
+Value as_value(Value const& value) noexcept { return value; }
 Value as_value(std::string_view text) noexcept { return Value::of_text(text); }
 Value as_value(char const* text) noexcept { return text == nullptr ? Value() : Value::of_text(text); }
 Value as_value(std::string const& text) noexcept { return Value::of_text(text); }
@@ -91,7 +93,7 @@ std::string command_line(int argc, char const* const* argv) {
 static void describe_as_testlog(tracing::internal::ChunkWriter& writer) noexcept { writer.describe_thread("testlog"); }
 
 RunRecords::RunRecords(tracing::internal::RecordStore const& store) : forks_when_made_(tracing::support::fork_count()) {
-  constexpr std::uint32_t kShare = 16;  // of the recording, for marks that are never overwritten
+  constexpr std::uint32_t kShare = 16;  // of the recording: marks get a 16th, never overwritten
   tracing::support::MutexLock const lock(mutex_);
   writer_.start(store.parts(), tracing::internal::kMarksTrack, getpid(), describe_as_testlog);
   // Adds these sites now, so that signal handlers find them without a lock.
@@ -118,13 +120,20 @@ void RunRecords::write(tracing::Metadata const& metadata, Values const&... value
   write_locked(metadata, values...);
 }
 
-void RunRecords::begin_process(int argc, char const* const* argv, std::string_view run) {
+void RunRecords::begin_process(int argc, char const* const* argv, std::string_view run, int attempt) {
   utsname system{};
   uname(&system);
   std::array<char, 4096> folder{};
   if (getcwd(folder.data(), folder.size()) == nullptr) folder[0] = 0;
   write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), static_cast<char const*>(system.nodename),
-        folder.data(), command_line(argc, argv), set_variables(), TESTLOG_GOOGLETEST_VERSION, run);
+        folder.data(), command_line(argc, argv), set_variables(), TESTLOG_GOOGLETEST_VERSION, run,
+        attempt == 0 ? Value() : Value::of_i64(attempt));
+}
+
+void RunRecords::ci(tracing::environment::CiJob const& job) noexcept {
+  auto const known = [](std::string const& text) { return text.empty() ? Value() : Value::of_text(text); };
+  if (!job.service.empty())
+    write(marks().ci.metadata(), job.service, known(job.revision), known(job.url), known(job.job));
 }
 
 void RunRecords::begin_repetition(testing::UnitTest const& program, int repetition) noexcept {

@@ -1,10 +1,11 @@
-// RunRecords: what the recording says about the run of tests itself.
+// RunRecords: writes the facts about a run of tests into its recording.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "tracing_core/environment/ci.h"
 #include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/support/fork.h"
 #include "tracing_core/support/mutex.h"
@@ -28,8 +29,11 @@ class RunRecords {
   RunRecords(RunRecords const&) = delete;
   RunRecords& operator=(RunRecords const&) = delete;
 
-  /// `run` is the id of the run that the process is part of.
-  void begin_process(int argc, char const* const* argv, std::string_view run);
+  /// `run` is the id of the run that the process is part of. `attempt` is 1 for the first process of the run with this
+  /// recording, 2 for its first repetition; 0: unknown.
+  void begin_process(int argc, char const* const* argv, std::string_view run, int attempt);
+  /// Writes what CI says of itself; nothing outside CI.
+  void ci(tracing::environment::CiJob const& job) noexcept;
   /// `repetition` counts from 0.
   void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
   void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;

@@ -13,7 +13,7 @@ namespace testlog::cli {
 /// The program's exit statuses.
 enum Status : int {
   kDone = 0,
-  kFailed = 1,    ///< nothing to draw, a file that cannot be read or written
+  kFailed = 1,    ///< nothing to draw, or a file that cannot be read or written
   kBadUsage = 2,  ///< a mistake in the command line
 };
 
@@ -32,15 +32,22 @@ struct Command {
 
 /// These add a command with its options to the program, which must outlive the command.
 Command add_completion_command(CLI::App& program);
+Command add_counts_command(CLI::App& program);
+Command add_diff_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
 Command add_flame_command(CLI::App& program);
+Command add_hunt_command(CLI::App& program);
 Command add_man_command(CLI::App& program);
 Command add_open_command(CLI::App& program);
+Command add_pack_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
+Command add_runs_command(CLI::App& program);
 Command add_show_command(CLI::App& program);
 Command add_slow_command(CLI::App& program);
 Command add_stats_command(CLI::App& program);
+Command add_summary_command(CLI::App& program);
 Command add_tree_command(CLI::App& program);
+Command add_why_command(CLI::App& program);
 
 /// Writes a trace of recordings to `output`, as `testlog export --perfetto` does. Reports errors, and what is missing
 /// in the recordings, in the name of `command`. Throws UsageError if the directives are wrong.

@@ -30,6 +30,7 @@
 #include "tracing_core/export/xplane/xplane.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/profile/gzip.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/replay.h"
 #include "tracing_core/support/file_name.h"
 
@@ -42,7 +43,7 @@ using tracing::support::file_name_of;
 using Files = std::vector<std::unique_ptr<OpenedRecording>>;
 
 struct Options {
-  std::vector<std::string> files;
+  Inputs inputs;
   std::string filter = "trace";
   // At most one of these options is given; its value is the output.
   CLI::Option const* perfetto = nullptr;
@@ -72,7 +73,7 @@ struct Output {
 // file's name without its extension.
 std::string name_of(OpenedRecording const& file, RecordedTests const& tests) {
   bool const is_one = tests.size() == 1 && !tests.begin()->second.name.empty();
-  return is_one ? tests.begin()->second.name : std::filesystem::path(file.path).stem().string();
+  return is_one ? tests.begin()->second.name : tracing::recording::name_of_recording(file.path);
 }
 
 // Numbers processes. In containers or on several machines, several processes may have one number; then a later process
@@ -123,8 +124,8 @@ int fail_to_write(std::string const& path, std::error_code const& error) {
   return kFailed;
 }
 
-// Returns the name of a host whose path is not taken yet: the name, with the number of the process if it is taken, and
-// also with a count if that is taken, too.
+// Returns a name for a host whose path is not taken yet. If the host's own name is taken, adds the number of the
+// process; if that name is taken, too, also adds a count.
 std::string new_host(std::set<std::string>& in_paths, std::string const& name, std::uint64_t process) {
   std::string const with_process = name + "." + std::to_string(process);
   std::string host = name;
@@ -233,14 +234,15 @@ std::string output_of(CLI::Option const* option) {
   return name.empty() ? "-" : name;
 }
 
-// Refuses an output that would overwrite a recording. A mistake in the command line, such as `--chrome other.rec`, must
-// not cost a recording.
+// Refuses an output that would overwrite a recording: a mistake such as `--chrome other.rec` must not cost the user a
+// recording.
 void check_output(std::vector<std::string> const& inputs, std::string const& output) {
   std::string error;
   bool const is_input = std::any_of(inputs.begin(), inputs.end(),
                                     [&output](std::string const& file) { return is_same_file(file, output); });
-  if (is_input || (output != "-" && std::filesystem::is_regular_file(output) &&
-                   tracing::recording::Recording::read_file(output, error) != nullptr))
+  if (is_input ||
+      (output != "-" && std::filesystem::is_regular_file(output) &&
+       (tracing::recording::is_tar(output) || tracing::recording::Recording::read_file(output, error) != nullptr)))
     throw UsageError("export: the output would overwrite the recording " + output);
 }
 
@@ -268,7 +270,7 @@ int run(Options const& options) {
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
   DirectiveNotes directives("export", options.filter);
-  std::vector<std::string> const inputs = files_of("export", options.files);
+  std::vector<std::string> const inputs = files_of("export", options.inputs);
   check_output(inputs, path);
   Files files;
   std::size_t records = 0;
@@ -331,7 +333,7 @@ Command add_export_command(CLI::App& program) {
   CLI::App& command = *program.add_subcommand(
       "export", "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks or JSON lines.");
   command.footer(kFooter);
-  add_recordings(command, options.files);
+  add_recordings(command, options.inputs);
   auto const add = [&command](char const* name, char const* description) {
     return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
   };

@@ -139,6 +139,9 @@ TEST_F(HostileRecordings, ChangeNoTerminal) {
                                                {"export", "--xplane", folder_ / "profile"},
                                                {"export", "--chrome", folder_ / (std::string(kEvil) + "/x")},
                                                {"flame", "-o", "/dev/null"},
+                                               {"why", "--failing", file, "--passing"},
+                                               {"why", "--json", "--passing", file, file, "--failing"},
+                                               {"pack", "-o", "/dev/null"},
                                                {"repair", "-o", "/dev/null"}}) {
       std::vector<std::string> arguments(words.begin() + 1, words.end());
       arguments.insert(words[0] == "export" ? arguments.begin() : arguments.end(), path);

@@ -15,8 +15,10 @@
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/output_file.h"
+#include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/selection.h"
 #include "tracing_core/profile/link.h"
+#include "tracing_core/record/decode/recording_files.h"
 
 namespace testlog::cli {
 namespace {
@@ -24,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::vector<std::string> files;
+  Inputs inputs;
   std::string filter = "trace";
   CLI::Option const* filter_option = nullptr;
   bool no_browser = false;
@@ -51,8 +53,8 @@ std::string check_origin(std::string const& text) {
                    : text + ": expected an origin such as http://localhost:10000, in small letters and without a path";
 }
 
-// Makes a new temporary folder for a file. Removes both at the end, also if a signal ends the process, unless the file
-// is to be kept. One object at a time.
+// Makes a new temporary folder for a file. The destructor, or a signal that ends the process, removes folder and file,
+// unless the file is to be kept. One object at a time.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string const& name) : folder_(fs::temp_directory_path() / "testlog-XXXXXX") {
@@ -116,7 +118,7 @@ std::optional<std::string> trace_of(std::vector<std::string> const& files) {
 }
 
 int run(Options const& options) {
-  std::vector<std::string> const files = files_of("open", options.files);
+  std::vector<std::string> const files = files_of("open", options.inputs);
   if (auto const trace = trace_of(files)) {
     if (trace->ends_with(".xplane.pb"))
       throw UsageError("open: " + *trace + " is for TensorBoard or xprof, and ui.perfetto.dev cannot read it");
@@ -124,7 +126,7 @@ int run(Options const& options) {
       throw UsageError("open: --filter is for recordings, and " + *trace + " is none");
     return serve(*trace, options);
   }
-  std::string const name = files.size() == 1 ? fs::path(files.front()).stem().string() : "recordings";
+  std::string const name = files.size() == 1 ? tracing::recording::name_of_recording(files.front()) : "recordings";
   TemporaryFile made(name + ".pftrace");
   if (Status const status = export_perfetto("open", files, options.filter, made.path()); status != kDone) return status;
   int const status = serve(made.path(), options);
@@ -152,8 +154,9 @@ Command add_open_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("open", "Opens a trace or recordings in ui.perfetto.dev.");
   app->add_option(
-      "FILE", options->files,
-      "A trace, or recordings or folders of them; by default those that the last ctest below this folder left");
+      "FILE", options->inputs.paths,
+      "A trace, or recordings or folders or TARs of them; by default those that the last ctest below this folder left");
+  add_run(*app, options->inputs);
   options->filter_option =
       app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER, for recordings")
           ->capture_default_str();

@@ -11,7 +11,7 @@ RecordingStatistics::RecordingStatistics(std::string command, std::string filter
     : command_(std::move(command)), filter_(std::move(filter)), reader_(by), directives_(command_, filter_) {}
 
 bool RecordingStatistics::add_all(Selection const& selection) {
-  std::vector<std::string> const paths = files_of(command_, selection.paths);
+  std::vector<std::string> const paths = files_of(command_, selection.inputs);
   bool is_good = true;
   Progress progress(command_, paths.size(), "recordings", false);  // the command prints nothing meanwhile
   for (std::string const& path : paths) {

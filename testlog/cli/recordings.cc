@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/replay.h"
 #include "tracing_core/record/ring/region.h"
 #include "tracing_core/record/spans.h"
@@ -44,8 +44,8 @@ struct OpenSpans {
   tracing::recording::Spans values;
   std::unordered_map<std::uint64_t, OpenSpan> by_key;
 
-  // Reads the recording once more if it has open spans. So the first pass keeps nothing for the spans that end, and
-  // most do.
+  // Reads the recording once more if it has open spans. So the first pass need not keep spans that end, as most
+  // do.
   explicit OpenSpans(OpenedRecording const& file) {
     if (file.spans.empty()) return;
     file.recording->for_each([&](Entry const& entry) {
@@ -99,7 +99,7 @@ std::string path_of(std::vector<std::uint64_t> const& open, OpenedRecording cons
   return path;
 }
 
-// Returns the open spans that no thread is in, without spans that are around another of them.
+// Returns the innermost of the open spans that no thread is in.
 std::vector<std::uint64_t> held_spans(OpenedRecording const& file, OpenSpans const& spans) {
   std::set<std::uint64_t> held, around;
   for (auto const& [key, span] : spans.by_key) held.insert(key);
@@ -178,7 +178,7 @@ std::string notes_of(std::string const& command, OpenedRecording const& file, Lo
     if (track.open.empty()) continue;
     add("at its end " + name_of(track.thread) + " is in " + printable(path_of(track.open, file, spans)));
   }
-  if (file.recording->lost().count == 0) {  // otherwise an open span may just miss its end
+  if (file.recording->lost().count == 0) {  // if records are lost, an open span may just lack its end
     constexpr std::size_t kMaxHeld = 10;
     auto const held = held_spans(file, spans);
     for (std::size_t i = 0; i < std::min(held.size(), kMaxHeld); ++i)
@@ -222,7 +222,7 @@ bool LinePrinter::look_at_tests(RecordedTests const& tests, OpenedRecording& fil
 class LinePrinter::Tests final : public RecordPlace {
  public:
   explicit Tests(OpenedRecording& file)
-      : tests_(*file.begun), outside_{std::filesystem::path(file.path).stem().string(), file.recording->start()} {}
+      : tests_(*file.begun), outside_{tracing::recording::name_of_recording(file.path), file.recording->start()} {}
 
   void follow(Entry const& entry) {
     if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
@@ -245,7 +245,7 @@ class LinePrinter::Tests final : public RecordPlace {
 };
 
 bool LinePrinter::add(OpenedRecording& file, bool is_only) {
-  // The time of a line, never earlier than the line before: the order of a process's records is more exact than their
+  // The time of a line, at least the time of the line before: the order of a process's records is more exact than their
   // times.
   tracing::Instant time;
   Tests of_run(file);

@@ -1,23 +1,27 @@
-// Selection: selects the recordings, and the tests in them, that a command reads.
+// Selection: selects recordings, and tests in them, for a command to read.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "testlog/cli/run_marks.h"
-#include "tracing_core/model/instant.h"
 
 namespace testlog::cli {
 
+/// The recordings that a command reads.
+struct Inputs {
+  std::vector<std::string> paths;  ///< files and folders; empty: the recordings of a run
+  std::string run;                 ///< of --run; empty: the last run
+};
+
 struct Selection {
-  std::vector<std::string> paths;  ///< files and folders; empty: the recordings of the last ctest run
-  std::string tests;               ///< patterns for matches_any(); empty: all
-  bool failed = false;             ///< only tests that failed or did not end
+  Inputs inputs;
+  std::string tests;    ///< patterns for matches_any(); empty: all
+  bool failed = false;  ///< only tests that failed or did not end
 
   /// Returns true if some records are left out.
   bool is_narrow() const noexcept { return failed || !tests.empty(); }
@@ -32,21 +36,21 @@ struct Selection {
   }
 };
 
-/// Adds RECORDING... to a command, for files_of().
-void add_recordings(CLI::App& command, std::vector<std::string>& paths);
-/// Adds RECORDING..., --test and --failed to a command. Returns --test and --failed.
+/// Adds --run to a command, for files_of().
+void add_run(CLI::App& command, Inputs& inputs);
+/// Adds RECORDING... and --run to a command.
+void add_recordings(CLI::App& command, Inputs& inputs);
+/// Adds RECORDING..., --run, --test and --failed to a command. Returns --test and --failed.
 std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection);
 
-/// Returns the files, and in place of a folder the recordings in it, `*.rec`, in the order in which they begin. Throws
-/// std::runtime_error if a folder has no recordings, or if `paths` is empty and no ctest in or below the current folder
-/// has left any. Throws UsageError if a name is empty.
-std::vector<std::string> files_of(std::string const& command, std::vector<std::string> const& paths);
+/// Returns the files, and in place of a folder or a TAR the recordings in it, `*.rec` and `*.rec.gz`, in the order in
+/// which they begin. A recording in a TAR is `run.tar/NAME.rec.gz`. Throws std::runtime_error if a folder or a TAR has
+/// no recordings, or if no path is named and the run in or below the current folder has left no recordings. Throws
+/// UsageError if a name is empty, or if paths and a run are named.
+std::vector<std::string> files_of(std::string const& command, Inputs const& inputs);
 
-/// Returns when a recording began; nothing if it cannot be read.
-std::optional<tracing::Instant> start_of(std::string const& file);
-
-/// Shows the progress of long work on standard error if that is a terminal. A command that prints its result does not
-/// show it if standard output is a terminal, too.
+/// Shows the progress of long work on standard error if that is a terminal, but not for a command that prints its
+/// result to standard output while this is a terminal, too.
 class Progress {
  public:
   Progress(std::string const& command, std::size_t all, char const* unit = "recordings", bool prints_result = true);

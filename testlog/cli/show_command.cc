@@ -14,6 +14,8 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/directive_notes.h"
 #include "testlog/cli/recordings.h"
+#include "testlog/cli/runs/recorded_runs.h"
+#include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/show_options.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/model/text_buffer.h"
@@ -93,7 +95,7 @@ int follow(ShowOptions const& options) {
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
   sigaction(SIGINT, &action, nullptr);
   std::vector<FollowedFile> followed;
-  for (std::string const& path : files_of("show", options.selection.paths)) {
+  for (std::string const& path : files_of("show", options.selection.inputs)) {
     std::string error;
     auto follower = Follower::open(path, error);
     if (follower == nullptr) {
@@ -145,7 +147,7 @@ class Notes {
 
 // Shows one recording after another, so that few of them are in memory.
 int show(ShowOptions const& options) {
-  std::vector<std::string> const paths = files_of("show", options.selection.paths);
+  std::vector<std::string> const paths = files_of("show", options.selection.inputs);
   Notes notes;
   DirectiveNotes directives("show", options.filter);
   std::string nothing;
@@ -187,6 +189,7 @@ int show(ShowOptions const& options) {
     }
   }
   notes.print();
+  report(notes_on_flaky("show", paths));
   report(directives.lines());
   report(nothing);
   return is_written ? status : kFailed;

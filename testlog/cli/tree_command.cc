@@ -93,7 +93,7 @@ class Trees {
 
 int run(Options const& options) {
   DirectiveNotes directives("tree", options.filter);
-  std::vector<std::string> const paths = files_of("tree", options.selection.paths);
+  std::vector<std::string> const paths = files_of("tree", options.selection.inputs);
   Status status = kDone;
   bool is_written = true;
   std::string notes;

@@ -51,11 +51,11 @@ TEST_F(PrivateFiles, AreAllThatAreWritten) {
       "TRACE_OUTPUT=%t.log TRACE_PERF_PROM=%t.prom " +
       scenarios);
 #if defined(TESTLOG_COMMAND)
-  Outcome const outcome =
-      shell("umask 0; for format in perfetto chrome folded json; do " TESTLOG_COMMAND
-            " export a.rec --$format exported.$format; done; " TESTLOG_COMMAND
-            " export a.rec --xplane exported; " TESTLOG_COMMAND
-            " flame exported.folded -o exported.svg; " TESTLOG_COMMAND " repair exported.chrome -o exported.json");
+  Outcome const outcome = shell(
+      "umask 0; for format in perfetto chrome folded json; do " TESTLOG_COMMAND
+      " export a.rec --$format exported.$format; done; " TESTLOG_COMMAND
+      " export a.rec --xplane exported; " TESTLOG_COMMAND " flame exported.folded -o exported.svg; " TESTLOG_COMMAND
+      " pack a.rec -o exported.tar; " TESTLOG_COMMAND " repair exported.chrome -o exported.json");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 #endif
   auto const all = files();

@@ -53,6 +53,14 @@ ReportPlan plan_of(ReportParts const& parts, Recording& recording, std::vector<N
   return plan;
 }
 
+// Returns the line that tells how to repeat what TRACE_PERTURB did; empty if the variable is not set.
+std::string perturb_line(ReportParts const& parts, std::string_view test) {
+  if (!parts.environment.perturb) return {};
+  return parts.output.note(
+      "failure_report", test,
+      "---- TRACE_PERTURB=" + parts.environment.perturb->to_string() + " was set: set it again to repeat ----\n");
+}
+
 // Returns true if TRACE_FILTER selected the record.
 bool was_selected(Entry const& entry, tracing::recording::Span const* span) noexcept {
   if (entry.type == tracing::recording::EntryType::event) return entry.was_shown();
@@ -84,7 +92,7 @@ std::string FailureReport::overwritten(std::uint64_t from) const {
 
 std::string FailureReport::print_unreported(std::string_view headline, bool always) {
   tracing::internal::InSubscriber const
-      in_subscriber;  // an allocation function with a statement would lengthen what is read
+      in_subscriber;  // otherwise a statement in an allocation function would add records to read
   std::uint64_t const now = parts_.capture.now();
   auto const failures = failures_.take();
   std::string text;
@@ -101,7 +109,8 @@ std::string FailureReport::print(std::string_view headline, bool always, std::ve
   first.append("---- ");
   tracing::append_sanitized_in_line(first, headline);
   first.append(": captured records ----\n");
-  std::string begin = output.note("failure_report", test, first.view()) + overwritten(unreported.first());
+  std::string begin =
+      output.note("failure_report", test, first.view()) + perturb_line(parts_, test) + overwritten(unreported.first());
   std::string const end = output.note("end_of_failure_report", test, "---- end of captured records ----\n");
 
   auto const recording = parts_.capture.read(unreported.first());
@@ -120,7 +129,10 @@ std::string FailureReport::print(std::string_view headline, bool always, std::ve
     if (has_records) printer.end(end);
   }
   if (is_mute) return text;
-  if (!(has_records && plan.misses_any) && always) output.write(begin + end);
+  if (!(has_records && plan.misses_any)) {
+    std::string const rest = always ? begin + end : perturb_line(parts_, test);
+    if (!rest.empty()) output.write(rest);
+  }
   Capture const& capture = parts_.capture;
   if (capture.lacks_memory())
     output.write(output.note("failure_report", test,

@@ -14,8 +14,8 @@
 
 namespace testlog { inline namespace v1 {
 
-// The place of a thread's records. A track may have the records of several threads, each of which began after the
-// thread before it had ended.
+// The place of a thread's records. A track may have the records of several threads, if each began after the previous
+// thread had ended.
 struct RecordsOfThread {
   std::size_t track = 0;
   std::uint64_t thread = 0;      // its number in the recording; zero if it has no records
@@ -51,7 +51,7 @@ constinit ThreadOfReport threads[kMaxThreads]{};
 constinit std::size_t thread_count = 0;  // in `threads`
 constinit long numbers[kMaxThreads]{};
 constinit RecordsOfThread
-    ended[CrashReader::kMaxEnded]{};  // the last ones; maybe also of threads that are not in `threads`
+    ended[CrashReader::kMaxEnded]{};  // the last threads that ended; some of them may not be in `threads`
 
 void keep_frames(ThreadOfReport& thread, StackTrace const& stack) noexcept {
   thread.first_guess = stack.first_guess();
@@ -76,7 +76,7 @@ std::size_t find_threads(HangInfo const& info) noexcept {
   return left_out;
 }
 
-// Finds the stacks and the states, each state right before the stack that it goes with.
+// Finds the stacks and the states: each state right before its stack.
 void find_stacks(HangInfo const& info) noexcept {
   constexpr int kMaxTries = 3;
   long const self = syscall(SYS_gettid);
@@ -245,7 +245,7 @@ void StateReport::write_thread(std::size_t index, std::uint64_t since_ticks) noe
   }
   line_ << "  ";
   has_track ? line_.add_thread(reader_->track(), thread.number) : add_system_name(thread.number);
-  if (thread.number != syscall(SYS_gettid)) {  // which is busy writing this
+  if (thread.number != syscall(SYS_gettid)) {  // the calling thread is busy writing this
     add_state(thread.state);
     line_ << ",";
   }
@@ -346,6 +346,7 @@ void StateReport::write_hang(HangInfo const& info) noexcept {
     write_line();
   }
   if (section_ != nullptr) section_(line_, parts_->output);
+  write_perturbation();
   write_path_of_recording();
   line_ << "---- end of the report ----";
   write_line();

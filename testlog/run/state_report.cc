@@ -94,7 +94,7 @@ struct Depths {
 // Returns the room for the next span of a line if `spans` are left. Thus long outer spans leave room for inner spans.
 std::size_t share_of(std::size_t room, std::size_t spans) noexcept {
   std::size_t const share = room / std::max<std::size_t>(spans, 1);
-  return share - std::min<std::size_t>(share, 2);  // for what separates them
+  return share - std::min<std::size_t>(share, 2);  // leaves room for separators
 }
 
 }  // namespace
@@ -108,8 +108,8 @@ int StateReport::write_open_spans(long died, bool of_died) noexcept {
     bool of_died;
     Depths depths{};
     std::uint64_t track = 0;
-    std::size_t left_out = 0;  // of the spans of this thread
-    std::size_t rest = 0;      // of its spans that are shown
+    std::size_t left_out = 0;  // spans of this thread that are still to be left out
+    std::size_t rest = 0;      // shown spans of this thread that are still to come
     int count = 0;
   } visiting{line_, parts_->output, died, of_died};
   parts_->registry.visit_all_tracks([](void* context, tracing::Track const& track, std::int64_t,
@@ -305,6 +305,7 @@ void StateReport::write_crash(std::string_view signal, siginfo_t const* info, vo
   if (info != nullptr) write_cause(*info, context);
   write_all_open_spans();
   write_unreported();
+  write_perturbation();
   write_path_of_recording();
   if (context != nullptr) write_stack_of_crash(context);
   line_ << "---- end of captured records ----";
@@ -380,6 +381,14 @@ void StateReport::write_record() noexcept {
   add_path(std::min(event_bytes + 2, room / 2));
   add_event();
   line_.set_reader(nullptr);
+  write_line();
+}
+
+void StateReport::write_perturbation() noexcept {
+  auto const& perturb = parts_->environment.perturb;
+  if (!perturb) return;
+  line_ << "  TRACE_PERTURB=" << perturb->seed << "," << std::uint64_t{perturb->max_us};
+  line_ << " was set: set it again to repeat";
   write_line();
 }
 

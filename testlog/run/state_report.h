@@ -69,7 +69,7 @@ class StateReport {
   /// not shown yet, and the stack of this thread. `info` and `context` are the arguments of the handler. They are null
   /// without a signal; then the stack is left out.
   void write_crash(std::string_view signal, siginfo_t const* info, void* context) noexcept;
-  /// Called when something else reports an error after which the process goes on. Writes the spans that threads are in.
+  /// Called when, say, a sanitizer reports an error and the process goes on. Writes the spans that threads are in.
   void write_spans(std::string_view reporter) noexcept;
   /// Writes, for each thread of the process, its state, its open spans, when they began, its stack and its last
   /// records; then what add_section() added.
@@ -82,7 +82,7 @@ class StateReport {
   /// out.
   void note_end(std::string_view cause) noexcept;
 
-  /// Adds lines to write_hang(). `write` must be async-signal-safe and skip what it would have to wait for.
+  /// Adds lines to write_hang(). `write` must be async-signal-safe, and must skip data that would make it wait.
   using Section = void (*)(CrashLine& line, Output& output) noexcept;
   void add_section(Section write) noexcept { section_ = write; }
 
@@ -94,6 +94,7 @@ class StateReport {
   bool next_unreported() noexcept;
   void write_unreported() noexcept;
   void write_record() noexcept;
+  void write_perturbation() noexcept;
   void write_path_of_recording() noexcept;
   void add_running_test() noexcept;
   void write_stack_of_crash(void* context) noexcept;

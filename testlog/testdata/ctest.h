@@ -1,8 +1,10 @@
 // run_ctest(): runs ctest in a build folder whose tests are scenarios.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,20 @@ inline void write_ctest(std::string const& build, std::vector<std::string> const
   for (std::string const& test : tests)
     file << "add_test([==[" << test << "]==] [==[" << TESTLOG_SCENARIOS << "]==] [==[--gtest_filter=" << test
          << "]==])\n";
+}
+
+/// Returns the names of the recordings that ctest left in such a folder, sorted. T stands for a date and a time.
+inline std::vector<std::string> recordings_of(std::string const& build) {
+  std::vector<std::string> names;
+  std::filesystem::path const folder = build + "/Testing/Temporary/testlog";
+  if (!std::filesystem::is_directory(folder)) return names;
+  for (auto const& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".rec") continue;
+    static std::regex const time("[0-9]{8}-[0-9]{6}-[0-9]{3}");
+    names.push_back(std::regex_replace(entry.path().filename().string(), time, "T"));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 /// Runs ctest in such a folder. Its tests record as testlog_discover_tests() lets them.

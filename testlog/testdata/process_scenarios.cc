@@ -613,4 +613,34 @@ TEST(Floods, AreForked) {
   waitpid(child, nullptr, 0);
 }
 
+// ---- tests that run again ----
+
+// Returns how often the file SCENARIO_COUNTER was counted up, this time included.
+int counted_up() {
+  std::string const path = std::getenv("SCENARIO_COUNTER");
+  int const file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  (void)!write(file, "+", 1);
+  close(file);
+  return static_cast<int>(std::filesystem::file_size(path));
+}
+
+TEST_LOG(Retried, FailsTwice) {
+  int const attempt = counted_up();
+  TRACE_SPAN(info, "attempt", tracing::kv("number", attempt));
+  work();
+  EXPECT_GT(attempt, 2);
+}
+
+TEST_LOG(Retried, FailsTheThirdTime) {
+  int const attempt = counted_up();
+  TRACE_INFO("loaded", tracing::kv("number", attempt), tracing::kv("is_stale", attempt == 3));
+  EXPECT_NE(attempt, 3);
+}
+
+TEST_LOG(Retried, HangsTheFirstTime) {
+  int const attempt = counted_up();
+  TRACE_INFO("runs", tracing::kv("number", attempt));
+  if (attempt == 1) std::this_thread::sleep_for(std::chrono::minutes(1));
+}
+
 }  // namespace

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMaxPause = 600 * kSecond;  // between ctests of one test each, which an IDE starts in a row
+constexpr int kMaxGenerations = 32;
+char const* const kHunt = "hunt-";  // begins the ids of ctests that testlog hunt starts
 constexpr off_t kMaxLogBytes = 16 << 20;
 
 std::string id_of(std::int64_t process, std::uint64_t start) {
@@ -35,48 +37,91 @@ bool is_ctest(ProcessStat const& process) noexcept {
   return name == "ctest" || name == "ctest3";
 }
 
-struct LoggedRun {
+// A line of the log.
+struct Line {
+  std::string run, what, recording;
+  Instant time;
+};
+
+// Reads `<run> <time> <what> <recording>`.
+std::optional<Line> line_of(std::string_view text) {
+  constexpr std::string_view kBlank = " ";
+  auto const next_word = [&text, kBlank] {
+    std::string_view const word = text.substr(0, text.find(kBlank));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    return word;
+  };
+  Line line;
+  line.run = next_word();
+  std::string_view const time = next_word();
+  auto const [end, error] = std::from_chars(time.data(), time.data() + time.size(), line.time.ns);
+  line.what = next_word();
+  line.recording = text;
+  bool const is_line = error == std::errc() && end == time.data() + time.size() && !line.run.empty() &&
+                       !line.what.empty() && !line.recording.empty();
+  return is_line ? std::optional(std::move(line)) : std::nullopt;
+}
+
+// Calls `f` for each line about `recording` or, if it is empty, for all lines, in the last `max_bytes` of each file of
+// the log. Skips the runs of a hunt, and lines that do not have the form of the log.
+template <class F>
+void for_each_line(std::string const& folder, std::string_view recording, std::size_t max_bytes, F f) {
+  for (char const* const name : {"/runs.old.log", "/runs.log"}) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(folder + name, error)) continue;  // to open a FIFO would wait for a writer
+    std::ifstream file(folder + name);
+    std::uintmax_t const size = std::filesystem::file_size(folder + name, error);
+    if (!error && size > max_bytes) file.seekg(static_cast<std::streamoff>(size - max_bytes));
+    for (std::string text; std::getline(file, text);) {
+      if (!text.ends_with(recording) || text.starts_with(kHunt)) continue;
+      auto line = line_of(text);
+      if (line && (recording.empty() || line->recording == recording)) f(*line);
+    }
+  }
+}
+
+// True if `process` or one of its ancestors is the program `testlog`.
+bool is_started_by_testlog(std::int64_t process) {
+  for (int i = 0; i < kMaxGenerations && process > 0; ++i) {
+    auto const found = stat_of_process(process);
+    if (!found) break;
+    if (std::string_view(found->name) == "testlog") return true;
+    process = found->parent;
+  }
+  return false;
+}
+
+struct OneRun {
+  std::string id;
   Instant began{}, last{};
   std::string recording{};  // name of the first process's recording
   bool is_of_one_test = true;
 };
 
-using LoggedRuns = std::unordered_map<std::string, LoggedRun>;
-
-// Skips lines that do not have the form of the log.
-void read_lines(std::string const& path, LoggedRuns& runs) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return;  // to open a FIFO would wait for a writer
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string id, what, recording;
-    Instant time;
-    if (!(words >> id >> time.ns >> what >> std::ws) || !std::getline(words, recording)) continue;
-    auto const [found, is_new] = runs.try_emplace(id, LoggedRun{time, time, recording});
-    LoggedRun& run = found->second;
-    run.began = std::min(run.began, time);
-    run.last = std::max(run.last, time);
-    run.is_of_one_test &= run.recording == recording;
-  }
-}
-
-LoggedRuns read_runs(std::string const& folder) {
-  LoggedRuns runs;
-  for (char const* const name : {"/runs.old.log", "/runs.log"}) read_lines(folder + name, runs);
+std::vector<OneRun> read_runs(std::string const& folder) {
+  std::unordered_map<std::string, OneRun> by_id;
+  for_each_line(folder, {}, SIZE_MAX, [&by_id](Line const& line) {
+    auto const [found, is_new] = by_id.try_emplace(line.run, OneRun{line.run, line.time, line.time, line.recording});
+    OneRun& run = found->second;
+    run.began = std::min(run.began, line.time);
+    run.last = std::max(run.last, line.time);
+    run.is_of_one_test &= run.recording == line.recording;
+  });
+  std::vector<OneRun> runs;
+  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
   return runs;
 }
 
 }  // namespace
 
 Run run_of_this_process() {
-  constexpr int kMaxGenerations = 32;
   std::int64_t process = getppid();
   for (int i = 0; i < kMaxGenerations && process > 0; ++i) {
     auto const found = stat_of_process(process);
     if (!found) break;
     if (is_ctest(*found)) {
-      return {id_of(process, found->start), true};
+      bool const is_of_hunt = is_started_by_testlog(found->parent);
+      return {(is_of_hunt ? kHunt : std::string()) + id_of(process, found->start), true};
     }
     process = found->parent;
   }
@@ -112,25 +157,46 @@ void RunLog::end(Run const& run, std::string const& recording, Instant time, boo
 }
 
 std::optional<Instant> RunLog::first_of(Run const& run) const {
-  LoggedRuns const runs = read_runs(folder_);
-  auto const found = runs.find(run.id);
-  return found == runs.end() ? std::nullopt : std::optional(found->second.began);
+  for (OneRun const& logged : read_runs(folder_))
+    if (logged.id == run.id) return logged.began;
+  return std::nullopt;
 }
 
-std::optional<RunLog::LastRun> RunLog::last() const {
-  LoggedRuns by_id = read_runs(folder_);
+std::vector<RunLog::Attempt> RunLog::attempts(std::string_view recording, std::size_t max_bytes) const {
+  std::vector<Attempt> attempts;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_process;  // of a run and a recording: its attempts
+  for_each_line(folder_, recording, max_bytes, [&](Line& line) {
+    std::vector<std::size_t>& own = by_process[line.run + ' ' + line.recording];
+    if (line.what == "begin") {
+      own.push_back(attempts.size());
+      int const number = static_cast<int>(own.size());
+      attempts.push_back({std::move(line.recording), std::move(line.run), number, line.time, line.time, {}});
+    } else if (!own.empty()) {
+      attempts[own.back()].ended = line.time;
+      attempts[own.back()].passed = line.what == "passed";
+    }
+  });
+  return attempts;
+}
+
+std::vector<RunLog::LoggedRun> RunLog::runs() const {
+  std::vector<OneRun> all = read_runs(folder_);
+  std::sort(all.begin(), all.end(), [](OneRun const& a, OneRun const& b) { return a.last > b.last; });
   std::vector<LoggedRun> runs;
-  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
-  std::sort(runs.begin(), runs.end(), [](LoggedRun const& a, LoggedRun const& b) { return a.last > b.last; });
-  if (runs.empty()) return std::nullopt;
-  LoggedRun first = runs.front();
-  for (LoggedRun const& run : runs) {
-    bool const overlaps = run.last >= first.began;
-    bool const is_one_of_many = run.is_of_one_test && first.is_of_one_test && first.began.ns - run.last.ns <= kMaxPause;
-    if (!overlaps && !is_one_of_many) break;
-    if (run.began <= first.began) first = run;
+  OneRun first;  // the earliest run that counts as part of runs.back()
+  for (OneRun const& run : all) {
+    bool const overlaps = !runs.empty() && run.last >= first.began;
+    bool const is_one_of_many =
+        !runs.empty() && run.is_of_one_test && first.is_of_one_test && first.began.ns - run.last.ns <= kMaxPause;
+    if (!overlaps && !is_one_of_many) runs.push_back({{}, run.began, run.last});
+    LoggedRun& joined = runs.back();
+    bool const is_first = joined.ids.empty() || run.began <= first.began;
+    joined.ids.insert(is_first ? joined.ids.begin() : joined.ids.end(), run.id);
+    if (!is_first) continue;
+    first = run;
+    joined.began = run.began;
   }
-  return LastRun{first.began, runs.front().last};
+  return runs;
 }
 
 void empty_if_older(std::string const& path, Instant time) noexcept {

@@ -1,15 +1,21 @@
 // Runs of tests, a run being all processes of one ctest, or a process that was started alone. Finds the last run.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tracing_core/model/instant.h"
 
 namespace tracing { inline namespace v1 { namespace environment {
 
 struct Run {
-  std::string id;  ///< `<process>-<start>` of the ctest or, without one, of this process
+  /// `<process>-<start>` of the ctest or, without one, of this process; `hunt-` before it if testlog hunt runs the
+  /// ctest
+  std::string id;
   bool is_ctest = false;
 };
 
@@ -29,16 +35,30 @@ class RunLog {
   void begin(Run const& run, std::string const& recording, Instant time) const noexcept;
   void end(Run const& run, std::string const& recording, Instant time, bool passed) const noexcept;
 
-  struct LastRun {
-    Instant began;  ///< recordings that began before belong to earlier runs
-    Instant last;   ///< when its last test began or ended
+  struct LoggedRun {
+    std::vector<std::string> ids;  ///< the id of the first process comes first
+    Instant began;                 ///< recordings that began before belong to earlier runs
+    Instant last;                  ///< when its last test began or ended
   };
-  /// Returns the run of the last process in the log, together with all runs that overlap it in time. An IDE may start
-  /// one ctest for each test, so also joins the runs of a single test before it, each at most ten minutes before the
-  /// next. Returns nothing without a log.
-  std::optional<LastRun> last() const;
+  /// Returns the runs in the log, the last first, without those of testlog hunt. Runs that overlap in time count as one
+  /// run. An IDE may start one ctest for each test, so runs of a single test also count as one run if each begins at
+  /// most ten minutes after the one before it.
+  std::vector<LoggedRun> runs() const;
   /// Returns the time when the first process of the run began, or nothing if the log does not have the run.
   std::optional<Instant> first_of(Run const& run) const;
+
+  /// A process of a run. A test that is repeated, as by `ctest --repeat`, has several attempts in one run.
+  struct Attempt {
+    std::string recording;
+    std::string run;
+    int number = 1;              ///< 1 for the first process of the run with this recording
+    Instant began;               ///< a little before the beginning of the recording
+    Instant ended;               ///< equal to `began` if the process did not end by itself
+    std::optional<bool> passed;  ///< nothing if the process did not end by itself
+  };
+  /// Returns the attempts with `recording`, or all attempts if it is empty, in the order in which they began. Reads
+  /// only the last `max_bytes` of the log: earlier attempts are neither returned nor counted.
+  std::vector<Attempt> attempts(std::string_view recording = {}, std::size_t max_bytes = SIZE_MAX) const;
 
  private:
   void append(Run const& run, std::string const& recording, Instant time, char const* what) const noexcept;

@@ -24,8 +24,8 @@ std::int64_t began(std::string const& log) {
     recording.pop_back();
     RunLog(folder / ".").begin({run, {}}, recording, Instant{second * kSecond});
   }
-  auto const last = RunLog(folder / ".").last();
-  return last ? last->began.ns / kSecond : -1;
+  auto const runs = RunLog(folder / ".").runs();
+  return runs.empty() ? -1 : runs.front().began.ns / kSecond;
 }
 
 TEST(RunLog, HasNoRunBeforeTheFirst) { EXPECT_EQ(began(""), -1); }
@@ -50,10 +50,17 @@ TEST(RunLog, TakesRunsOfOneTestEachForOne) {
   EXPECT_EQ(began("A 1 x; A 2 x; B 3 y;"), 1) << "a test that was repeated";
 }
 
+TEST(RunLog, LeavesOutTheRunsOfAHunt) {
+  EXPECT_EQ(began("A 1 x; A 2 y; hunt-B 3 x; hunt-C 4 x;"), 1);
+  tracing_test::TemporaryFolder const folder;
+  folder.write("runs.log", "A 1 begin x\nhunt-B 2 begin x\nhunt-B 3 passed x\n");
+  EXPECT_EQ(RunLog(folder / ".").attempts().size(), 1u);
+}
+
 TEST(RunLog, SkipsWhatIsNoLine) {
   tracing_test::TemporaryFolder const folder;
   folder.write("runs.log", "A 1 begin x\n\nA\nB two begin x\nB 9\nB 9 begin\n");
-  EXPECT_EQ(RunLog(folder / ".").last()->last.ns, 1);
+  EXPECT_EQ(RunLog(folder / ".").runs().front().last.ns, 1);
 }
 
 TEST(RunLog, IsBounded) {
@@ -67,7 +74,7 @@ TEST(RunLog, IsBounded) {
   EXPECT_EQ(std::filesystem::file_size(old), lines.size() + 13);
   RunLog(folder / ".").begin({"A", {}}, "x", Instant{3});
   EXPECT_EQ(folder.read("runs.log"), "A 3 begin x\n");
-  EXPECT_EQ(RunLog(folder / ".").last()->began.ns, 1);
+  EXPECT_EQ(RunLog(folder / ".").runs().front().began.ns, 1);
 }
 
 TEST(Run, StaysTheSameInAProcess) {

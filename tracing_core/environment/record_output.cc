@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracing_core/environment/failed_attempts.h"
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/record/decode/recording_files.h"
 
@@ -41,6 +42,7 @@ NewRecording open_default_recording(std::string const& folder, std::string const
   std::error_code code;
   std::filesystem::create_directories(folder, code);
   std::string path = std::filesystem::absolute(folder, code).string() + "/" + name;
+  keep_failed_attempt(folder, name);
   auto region = internal::Region::make_file(path, limit_bytes, code, internal::Region::Existing::replace);
   if (code == std::errc::file_exists) {
     auto const [own, descriptor] = create_unique_file(path, FileName::formed, O_RDWR, code);

@@ -20,8 +20,9 @@ struct NewRecording {
 /// Makes the one file of the process, with the path that `options.record` names. `%t` in the path is `test` or, if that
 /// is empty, the program. Reports to `output` if the file cannot be made.
 NewRecording open_recording(EnvOptions const& options, Output& output, std::string_view test = {});
-/// Makes `<folder>/<name>`, and the folder. Replaces a file of that name, unless its process still runs; then the new
-/// name contains the number of this process. If no file can be made, sets `error` to the reason.
+/// Makes `<folder>/<name>`, and the folder. keep_failed_attempt() renames a recording of this name whose tests did not
+/// pass; any other file is replaced, unless its process still runs: then the new name contains the number of this
+/// process. If no file can be made, sets `error` to the reason.
 NewRecording open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
                                     std::string& error);
 

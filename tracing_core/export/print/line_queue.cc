@@ -54,7 +54,7 @@ void LineQueue::write(Level level, std::string_view text) noexcept {
       wakes = is_wanted && worker_state_.set_running();
     }
   }
-  if (wakes) worker_state_.notify();
+  if (wakes) notify_worker();
   if (!has_room) [[unlikely]]
     ended_.load(std::memory_order_acquire) ? write_directly(level, text) : count_dropped();
 }

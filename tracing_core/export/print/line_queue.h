@@ -62,6 +62,8 @@ class LineQueue {
   bool is_half_full() const noexcept TRACING_REQUIRES(mutex_);
   bool append(Level level, std::string_view text) noexcept TRACING_REQUIRES(mutex_);
   Block* block_with_room(std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
+  // Without the mutex, so that the worker does not wait for it at once.
+  void notify_worker() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { worker_state_.notify(); }
   void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
   void write_directly(Level level, std::string_view text) noexcept;
   Header header_of(Level level, std::string_view text) const noexcept;

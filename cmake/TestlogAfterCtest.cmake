@@ -1,0 +1,66 @@
+# Lets ctest end with a summary of the tests that failed: testlog_after_ctest(<folder of recordings>)
+#
+# At its end, ctest runs the commands that the file CTestCustom.cmake in its build folder names. Adds a script to them that runs
+# `testlog summary`. If the project has such a file, its text is kept, and gets one more line. ctest runs the commands also after it
+# has only listed tests; then, and if all tests passed, `testlog summary` prints nothing. The script never fails, because ctest would
+# fail with it: not even if the program is gone, or is for another machine. There is no summary with TESTLOG_AFTER_CTEST=OFF, without
+# the program `testlog`, and if the path of the build folder has a space or a semicolon, where ctest would split the command.
+
+option(TESTLOG_AFTER_CTEST "ctest ends with a summary of the tests that failed" ON)
+
+function(testlog_after_ctest folder)
+  set(place "${CMAKE_BINARY_DIR}/Testing/after_ctest")
+  get_property(folders GLOBAL PROPERTY TESTLOG_RECORD_FOLDERS)
+  if(NOT folders)
+    file(REMOVE_RECURSE "${place}")  # what an earlier configuration has left
+  endif()
+  if(NOT TESTLOG_AFTER_CTEST OR folder IN_LIST folders OR "${place}" MATCHES "[ ;]")
+    return()
+  endif()
+  # Imported targets may be known in this directory only.
+  if(TARGET testlog::command)
+    set(command "$<TARGET_FILE:testlog::command>")
+  elseif(EXISTS "${testlog_COMMAND}")
+    set(command "${testlog_COMMAND}")
+  else()
+    return()
+  endif()
+  if(NOT folders)
+    cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL testlog_write_ctest_custom)  # after the project's own file
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TESTLOG_RECORD_FOLDERS "${folder}")
+  string(MD5 hash "${folder}")
+  set(script "${place}/${hash}-$<CONFIG>.sh")
+  string(REPLACE "'" "'\\''" quoted "${folder}")
+  file(GENERATE OUTPUT "${script}" CONTENT "'${command}' summary --after-ctest '${quoted}'\nexit 0\n")
+  file(GENERATE OUTPUT "${place}/${hash}-$<CONFIG>.cmake" CONTENT
+"if(NOT TESTLOG_SUMS_UP_${hash} AND EXISTS [==[${command}]==] AND NOT [==[${command}]==] MATCHES \"'\")
+  set(TESTLOG_SUMS_UP_${hash} ON)
+  list(APPEND CTEST_CUSTOM_POST_TEST \"/bin/sh ${script}\")
+endif()
+")
+endfunction()
+
+# Replaces the file, because it may be a link to a file of the source folder, or not writable.
+function(testlog_write_ctest_custom)
+  set(file "${CMAKE_BINARY_DIR}/CTestCustom.cmake")
+  set(includes "${CMAKE_BINARY_DIR}/Testing/after_ctest/include.cmake")
+  file(WRITE "${includes}" "file(GLOB hooks \"\${CMAKE_CURRENT_LIST_DIR}/*-*.cmake\")
+foreach(hook IN LISTS hooks)
+  include(\${hook})
+endforeach()
+")
+  set(line "include(\"${includes}\" OPTIONAL)  # of testlog\n")
+  set(text "")
+  if(EXISTS "${file}")
+    file(READ "${file}" text)
+  endif()
+  string(FIND "${text}" "${line}" at)
+  if(at EQUAL -1)
+    if(NOT text MATCHES "(^|\n)$")
+      string(APPEND text "\n")
+    endif()
+    file(WRITE "${file}.new" "${text}${line}")
+    file(RENAME "${file}.new" "${file}")
+  endif()
+endfunction()

@@ -1,0 +1,157 @@
+// What ctest prints at its end, by the file that testlog_discover_tests() makes: the real cmake and ctest.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+#include "tests/support/temporary_folder.h"
+
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testlog::testdata::content_of;
+using testlog::testdata::Outcome;
+using testlog::testdata::Variables;
+
+class AfterCtest : public testing::Test {
+ protected:
+  // Configures a project with these tests of the scenarios.
+  Outcome configure(std::string const& tests, std::string const& more = "", std::string const& folder = "build") {
+    std::filesystem::create_directories(folder_ / "source");
+    std::ofstream(folder_ / "source/CMakeLists.txt")
+        << "cmake_minimum_required(VERSION 3.25)\nproject(scenarios NONE)\nenable_testing()\n"
+        << "include(" << TESTLOG_SOURCE_DIR << "/cmake/TestlogAfterCtest.cmake)\n"
+        << "include(" << TESTLOG_SOURCE_DIR << "/cmake/TestlogDiscoverTests.cmake)\n"
+        << "add_executable(testlog::command IMPORTED)\n"
+        << "set_target_properties(testlog::command PROPERTIES IMPORTED_LOCATION " << TESTLOG_COMMAND << ")\n"
+        << "add_executable(scenarios IMPORTED)\n"
+        << "set_target_properties(scenarios PROPERTIES IMPORTED_LOCATION " << TESTLOG_SCENARIOS << ")\n"
+        << more << "testlog_discover_tests(scenarios TEST_FILTER " << tests << " DISCOVERY_MODE PRE_TEST)\n";
+    build_ = folder_ / folder;
+    return testlog::testdata::run({TESTLOG_CMAKE, "-G", "Ninja", "-S", folder_ / "source", "-B", build_});
+  }
+  Outcome ctest(std::vector<std::string> const& arguments = {}, Variables variables = {}) const {
+    std::vector<std::string> words{TESTLOG_CTEST, "--test-dir", build_};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    variables.emplace_back("SCENARIO_COUNTER", folder_ / "counter");
+    return testlog::testdata::run(words, variables);
+  }
+  // Returns the lines of the summary.
+  static std::string summary_in(std::string const& text) {
+    std::size_t const begin = text.find("testlog: ");
+    std::size_t const last = text.rfind("testlog: read on");
+    return begin == text.npos ? "" : text.substr(begin, text.find('\n', last) + 1 - begin);
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+  std::string build_;
+};
+
+TEST_F(AfterCtest, SaysWhatFailedByCause) {
+  ASSERT_EQ(configure("Plain.*:SpansOnly.Fails:Retried.FailsTwice:Dies.ByExit").exit_code, 0);
+  Outcome const outcome = ctest({"--repeat", "until-pass:3"});
+  EXPECT_EQ(outcome.exit_code, 8);
+  tracing::testing::expect_approved("after_ctest.txt", summary_in(outcome.out));
+}
+
+TEST_F(AfterCtest, PrintsNothingIfNoTestRanOrFailed) {
+  ASSERT_EQ(configure("Plain.*").exit_code, 0);
+  ctest();
+  for (std::vector<std::string> const& arguments : std::vector<std::vector<std::string>>{
+           {"-N"}, {"--show-only=json-v1"}, {"--print-labels"}, {"-R", "no such test"}, {"-R", "^Plain.Passes$"}}) {
+    Outcome const outcome = ctest(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments[0];
+    EXPECT_EQ(summary_in(outcome.out), "") << arguments[0];
+  }
+}
+
+TEST_F(AfterCtest, KeepsTheFileOfTheProject) {
+  std::string const own =
+      "file(WRITE \"${CMAKE_BINARY_DIR}/CTestCustom.cmake\" \"set(CTEST_CUSTOM_POST_TEST \\\"echo own "
+      "command\\\")\\n\")\n";
+  ASSERT_EQ(configure("Plain.Fails", own).exit_code, 0);
+  ASSERT_EQ(configure("Plain.Fails", own).exit_code, 0);
+  Outcome const outcome = ctest();
+  EXPECT_THAT(outcome.out, HasSubstr("own command\n"));
+  EXPECT_EQ(testlog::testdata::count(outcome.out, "testlog: 1 of 1 test failed"), 1);
+}
+
+TEST_F(AfterCtest, KeepsAFileWithoutALastEndOfLine) {
+  std::string const own =
+      "file(WRITE \"${CMAKE_BINARY_DIR}/CTestCustom.cmake\" \"set(CTEST_CUSTOM_POST_TEST \\\"echo own "
+      "command\\\")\")\n";
+  ASSERT_EQ(configure("Plain.Fails", own).exit_code, 0);
+  Outcome const outcome = ctest();
+  EXPECT_THAT(outcome.out, HasSubstr("own command\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("testlog: 1 of 1 test failed"));
+}
+
+TEST_F(AfterCtest, LeavesTheSourceAloneIfTheFileIsALinkToIt) {
+  std::filesystem::create_directories(folder_ / "source");
+  std::ofstream(folder_ / "source/CTestCustom.cmake") << "# own\n";
+  std::string const link =
+      "file(CREATE_LINK ${CMAKE_SOURCE_DIR}/CTestCustom.cmake ${CMAKE_BINARY_DIR}/CTestCustom.cmake SYMBOLIC)\n";
+  ASSERT_EQ(configure("Plain.Fails", link).exit_code, 0);
+  EXPECT_EQ(content_of(folder_ / "source/CTestCustom.cmake"), "# own\n");
+  EXPECT_THAT(ctest().out, HasSubstr("testlog: 1 of 1 test failed"));
+}
+
+TEST_F(AfterCtest, IsSwitchedOff) {
+  ASSERT_EQ(configure("Plain.Fails", "set(TESTLOG_AFTER_CTEST OFF)\n").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(build_ + "/CTestCustom.cmake"));
+}
+
+TEST_F(AfterCtest, IsSwitchedOffLater) {
+  ASSERT_EQ(configure("Plain.Fails").exit_code, 0);
+  ASSERT_EQ(configure("Plain.Fails", "set(TESTLOG_AFTER_CTEST OFF)\n").exit_code, 0);
+  EXPECT_EQ(summary_in(ctest().out), "");
+}
+
+TEST_F(AfterCtest, LeavesFoldersAloneAtWhoseNamesCtestWouldSplit) {
+  ASSERT_EQ(configure("Plain.Fails", "", "a build").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(build_ + "/CTestCustom.cmake"));
+  EXPECT_EQ(ctest().exit_code, 8);
+}
+
+TEST_F(AfterCtest, IsOfTheCtestThatRunsTheCommand) {
+  ASSERT_EQ(configure("Plain.*").exit_code, 0);
+  ctest();
+  std::string const folder = build_ + "/Testing/Temporary/testlog";
+  EXPECT_EQ(testlog::testdata::run({TESTLOG_COMMAND, "summary", "--after-ctest", folder}).out, "")
+      << "no ctest runs it";
+  Outcome const again =
+      testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && exec \"$1\" summary", build_, TESTLOG_COMMAND});
+  EXPECT_THAT(again.out, HasSubstr("testlog: 5 of 8 tests failed"));
+}
+
+// An IDE starts a ctest for each test, which the other commands read as one run.
+TEST_F(AfterCtest, LeavesOutWhatAnotherCtestRan) {
+  ASSERT_EQ(configure("Plain.*").exit_code, 0);
+  EXPECT_THAT(ctest({"-R", "^Plain.Fails$"}).out, HasSubstr("testlog: 1 of 1 test failed"));
+  EXPECT_EQ(summary_in(ctest({"-R", "^Plain.Passes$"}).out), "");
+  EXPECT_THAT(ctest({"-R", "^Plain.Throws$"}).out, HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+}
+
+TEST_F(AfterCtest, NeverMakesCtestFail) {
+  ASSERT_EQ(configure("Plain.Fails").exit_code, 0);
+  EXPECT_EQ(testlog::testdata::run({TESTLOG_COMMAND, "summary", "--after-ctest", "/nowhere"}).exit_code, 0);
+  std::string const program = folder_ / "a program";  // that is for another machine
+  ASSERT_EQ(configure("Plain.Passes",
+                      "set_target_properties(testlog::command PROPERTIES IMPORTED_LOCATION \"" + program + "\")\n")
+                .exit_code,
+            0);
+  std::ofstream(program) << "\177ELF";
+  EXPECT_EQ(ctest().exit_code, 0) << "it cannot be executed";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EXPECT_EQ(ctest().exit_code, 0) << "it is no program of this machine";
+}
+
+}  // namespace

@@ -1,0 +1,36 @@
+// Scenarios that fail now and then.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "tracing_core/tracing.h"
+
+namespace {
+
+// Counts its runs in the file SCENARIO_COUNTER.
+TEST(Flaky, FailsInEachThirdRun) {
+  std::string const path = std::getenv("SCENARIO_COUNTER");
+  int runs = 0;
+  std::ifstream(path) >> runs;
+  std::ofstream(path) << ++runs;
+  TRACE_SPAN(info, "run", runs);
+  EXPECT_NE(runs % 3, 0);
+}
+
+// Does what SCENARIO_STEPS says, and something else in each run.
+TEST(Counted, Steps) {
+  char const* const given = std::getenv("SCENARIO_STEPS");
+  int const steps = given == nullptr ? 1 : std::atoi(given);
+  TRACE_SPAN(info, "reduce");
+  for (int i = 0; i < steps; ++i) TRACE_DEBUG("copied", tracing::kv("bytes", 1 << 20), tracing::kv("rows", 10));
+  std::string const path = std::getenv("SCENARIO_COUNTER");
+  int runs = 0;
+  std::ifstream(path) >> runs;
+  std::ofstream(path) << ++runs;
+  for (int i = 0; i < runs; ++i) TRACE_TRACE("spun");
+  EXPECT_LT(steps, 10);
+}
+
+}  // namespace

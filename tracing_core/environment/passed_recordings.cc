@@ -1,0 +1,117 @@
+#include "tracing_core/environment/passed_recordings.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/record/decode/recording_parts.h"
+#include "tracing_core/record/decode/used_bytes.h"
+#include "tracing_core/support/open_file.h"
+
+#ifdef TRACING_HAS_ZLIB
+#include <zlib.h>
+#endif
+
+namespace tracing { inline namespace v1 { namespace environment {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `name` is that of the recording, with `.rec`.
+std::string passed_path(std::string const& folder, std::string const& name, int number) {
+  std::string path = folder + "/passed/" + name;
+  if (path.ends_with(recording::kRecordingSuffix)) path.resize(path.size() - recording::kRecordingSuffix.size());
+  return path + "." + std::to_string(number) + std::string(recording::kCompressedSuffix);
+}
+
+#ifdef TRACING_HAS_ZLIB
+// Compresses the recording to a descriptor, which it closes.
+bool compress(std::string const& path, int descriptor) {
+  std::string error;
+  auto const source = recording::open_source(path, error);
+  gzFile const file = source == nullptr ? nullptr : gzdopen(descriptor, "wb1");
+  if (file == nullptr) {
+    close(descriptor);
+    return false;
+  }
+  bool is_written = true;
+  bool const is_recording = recording::copy_used(*source, [&](std::string_view bytes) {
+    is_written = is_written &&
+                 gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) == static_cast<int>(bytes.size());
+  });
+  return gzclose(file) == Z_OK && is_written && is_recording;
+}
+#else
+bool compress(std::string const&, int descriptor) {
+  close(descriptor);
+  return false;
+}
+#endif
+
+}  // namespace
+
+bool keep_passed(std::string const& path, std::string const& folder, std::string const& name, int count) noexcept {
+  try {
+    for (int i = kMaxPassedRecordings; i > std::max(count, 0); --i) unlink(passed_path(folder, name, i).c_str());
+    if (count <= 0) return false;
+    std::error_code error;
+    fs::create_directory(folder + "/passed", error);
+    std::string part;
+    int const descriptor = support::create_part(passed_path(folder, name, 1), part);
+    if (descriptor < 0) return false;
+    if (!compress(path, descriptor)) {
+      unlink(part.c_str());
+      return false;
+    }
+    for (int i = count; i > 1; --i)
+      std::rename(passed_path(folder, name, i - 1).c_str(), passed_path(folder, name, i).c_str());
+    return std::rename(part.c_str(), passed_path(folder, name, 1).c_str()) == 0;
+  } catch (...) {  // out of memory
+    return false;
+  }
+}
+
+std::vector<std::string> passed_recordings(std::string const& folder, std::string const& name) {
+  std::vector<std::string> paths;
+  for (int i = 1; i <= kMaxPassedRecordings; ++i) {
+    std::string path = passed_path(folder, name, i);
+    std::error_code error;
+    if (fs::is_regular_file(path, error)) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+void limit_passed(std::string const& folder, std::uintmax_t max_bytes) noexcept {
+  try {
+    struct File {
+      fs::file_time_type written;
+      std::uintmax_t bytes;
+      fs::path path;
+    };
+    std::vector<File> files;
+    std::uintmax_t sum = 0;
+    std::error_code error;
+    for (fs::directory_iterator at(folder + "/passed", error), end; !error && at != end; at.increment(error)) {
+      std::error_code gone;
+      File file{at->last_write_time(gone), at->file_size(gone), at->path()};
+      if (gone) continue;
+      sum += file.bytes;
+      files.push_back(std::move(file));
+    }
+    if (sum <= max_bytes) return;
+    std::sort(files.begin(), files.end(), [](File const& a, File const& b) { return a.written < b.written; });
+    for (std::size_t i = 0; i < files.size() && sum > max_bytes; ++i) {
+      if (fs::remove(files[i].path, error)) sum -= files[i].bytes;
+    }
+  } catch (...) {  // out of memory
+  }
+}
+
+}}}  // namespace tracing::v1::environment
