@@ -53,6 +53,8 @@ class Attempts {
  public:
   using Attempt = tracing::environment::RunLog::Attempt;
   explicit Attempts(std::filesystem::path const& folder);
+  Attempts(Attempts const&) = delete;  // by_recording_ points into all_
+  Attempts& operator=(Attempts const&) = delete;
 
   /// Returns the tests of a run, sorted by name, each as its last ctest left it.
   std::vector<TestOfRun> tests_of(RecordedRun const& run) const;

@@ -140,12 +140,14 @@ void print(Summary const& summary) {
   std::string text = fmt::format("testlog: {} of {} failed", summary.failed, counted(summary.tests, "test"));
   if (!summary.flaky.empty()) text += fmt::format(", {} flaky", summary.flaky.size());
   text += summary.causes.empty() ? "\n" : fmt::format("; {}:\n", counted(summary.causes.size(), "cause"));
+  bool can_explain = false;  // testlog why has passing runs to compare with
   for (std::size_t i = 0; i < std::min(kMaxCauses, summary.causes.size()); ++i) {
     FailureCause const& cause = summary.causes[i];
     text += fmt::format("  {}: {} ({})\n", counted(cause.failures.size(), "test"), printable(cause.text),
                         printable(names_of(cause.failures)));
-    std::string const why = first_difference(cause.failures.front());
-    if (!why.empty()) text += fmt::format("    why: {}\n", printable(why));
+    std::string const difference = first_difference(cause.failures.front());
+    can_explain |= baseline_of(cause.failures.front().file).size() >= why::kMinPassing;
+    if (!difference.empty()) text += fmt::format("    why: {}\n", printable(difference));
   }
   if (summary.causes.size() > kMaxCauses)
     text += fmt::format("  ... {} more causes\n", summary.causes.size() - kMaxCauses);
@@ -155,8 +157,8 @@ void print(Summary const& summary) {
     text += fmt::format("  flaky: {}: attempt {} failed, attempt {} passed\n",
                         printable(fs::path(test.recording).stem().native()), test.failed_attempt, test.passed_attempt);
   }
-  text += fmt::format("testlog: read on: {}, {}\n", command_of("why", summary.run),
-                      command_of("show --failed", summary.run));
+  std::string const why = can_explain ? command_of("why", summary.run) + ", " : "";
+  text += fmt::format("testlog: read on: {}{}\n", why, command_of("show --failed", summary.run));
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
