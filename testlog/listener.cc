@@ -198,6 +198,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     Environment const& environment = session_.environment();
     bool const has_filter = environment.filter_is_set || session_.live().has_filter_of_test();
     if (session_.is_mute() || !has_filter || environment.span_events != tracing::SpanEvents::none) return;
+    if (session_.live().filter().max_level_hint() == tracing::LevelFilter::off) return;  // do not read in vain
     std::uint64_t const spans = report_.spans_without_events();
     if (spans == 0) return;
     session_.output().write_note("report", "testlog: " + test + ": " + tracing::support::counted(spans, "span") +
