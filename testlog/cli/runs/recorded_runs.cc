@@ -103,6 +103,7 @@ std::vector<TestOfRun> Attempts::tests_of(RecordedRun const& run) const {
       bool const has_passed = attempt->passed == true;
       test.passed_attempt = has_passed ? attempt->number : 0;
       if (!has_passed) test.failed_attempt = attempt->number;
+      test.attempts.push_back(*attempt);
     }
     if (ctest != nullptr) tests.push_back(std::move(test));
   }

@@ -43,6 +43,7 @@ struct TestOfRun {
   std::string recording;   ///< the name of its recording
   int failed_attempt = 0;  ///< the number of its last attempt that did not pass; 0 if there is none
   int passed_attempt = 0;  ///< the number of its last attempt if the test passed in it; otherwise 0
+  std::vector<tracing::environment::RunLog::Attempt> attempts{};  ///< of its last ctest, in their order
 
   bool has_failed() const noexcept { return passed_attempt == 0; }
   bool is_flaky() const noexcept { return passed_attempt != 0 && failed_attempt != 0; }

@@ -1,0 +1,33 @@
+// read_summary(): reads from the log of runs and from recordings what a RunSummary has.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "testlog/cli/runs/recorded_runs.h"
+#include "testlog/summary/run_summary.h"
+
+namespace testlog::cli {
+
+struct ReadOptions {
+  std::size_t max_recordings = 1000;  ///< of tests that failed; each takes some 0.1 ms
+  /// Also reads the compressed recordings of tests that passed: their exact names, and whether they were skipped. It
+  /// takes some 1 ms for each.
+  bool passed = false;
+};
+
+summary::RunSummary read_summary(RecordedRun const& run, ReadOptions const& options = {});
+
+/// Sets Cause::why of the first `max_causes` causes, by their first tests, and names `testlog why` in
+/// RunSummary::commands if it has an answer. Compares recordings, so it takes the time of `testlog why`.
+void explain_causes(summary::RunSummary& run, std::size_t max_causes, std::size_t max_lines = 1);
+/// Returns the first lines of `testlog why` for a failure; empty if it has no answer or no passing runs to compare
+/// with.
+std::vector<std::string> differences_of(summary::TestOutcome const& failure, std::size_t max_lines);
+
+/// Returns the last lines that `testlog show` prints of the test, up to the end of its recording; empty if it has no
+/// recording. Reads the recording. Each line is at most 4 KiB and has no control characters.
+std::vector<std::string> report_of(summary::TestOutcome const& test, std::size_t max_lines);
+
+}  // namespace testlog::cli
