@@ -35,6 +35,18 @@ class Attempts : public testing::Test {
     variables.emplace_back("SCENARIO_COUNTER", folder_ / "counter");
     return testlog::testdata::run_ctest(build_, arguments, variables);
   }
+  struct NamedTest {
+    std::string name, program, counter;  // the file with the counter is in the temporary folder
+  };
+  // Makes a build folder with tests that all run the same test.
+  void write_ctests(std::vector<NamedTest> const& tests, std::string const& filter) const {
+    std::filesystem::create_directories(build_);
+    std::ofstream file(build_ + "/CTestTestfile.cmake");
+    for (NamedTest const& test : tests)
+      file << "add_test(" << test.name << " [==[" << test.program << "]==] --gtest_filter=" << filter << ")\n"
+           << "set_tests_properties(" << test.name
+           << " PROPERTIES ENVIRONMENT SCENARIO_COUNTER=" << folder_ / test.counter << ")\n";
+  }
   std::vector<std::string> recordings() const { return recordings_of(build_); }
   // Returns the standard output and error of `testlog ARGUMENTS...` in the build folder.
   std::string ask(std::string const& arguments) const {
@@ -150,6 +162,39 @@ TEST_F(Attempts, AreNotMixedWithThoseOfACtestAtTheSameTime) {
                                         "2-2 21 begin a.rec\n2-2 22 passed a.rec\n"
                                         "1-1 30 begin a.rec\n1-1 40 passed a.rec\n";
   EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":1,\"failed\":0,\"flaky\":1,"));
+}
+
+TEST_F(Attempts, AreNotMixedWithThoseOfAProgramOfTheSameName) {
+  std::filesystem::create_directories(folder_ / "copy");
+  std::string const copy = folder_ / "copy/testlog_scenarios";
+  std::filesystem::copy_file(TESTLOG_SCENARIOS, copy);
+  std::ofstream(folder_ / "other") << "xx";  // the copy has run twice
+  write_ctests({{"first", TESTLOG_SCENARIOS, "counter"}, {"second", copy, "other"}}, "Retried.FailsTwice");
+  EXPECT_NE(testlog::testdata::run_ctest(build_).exit_code, 0);
+  EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":2,\"failed\":1,\"flaky\":0,"));
+  EXPECT_THAT(ask("show"), Not(HasSubstr("is flaky")));
+  EXPECT_THAT(ask("summary"), HasSubstr("testlog: 1 of 2 tests failed; 1 cause:\n"));
+}
+
+TEST_F(Attempts, AreFoundIfTwoProcessesRunTheTestAtOnce) {
+  write_ctests({{"first", TESTLOG_SCENARIOS, "one"}, {"second", TESTLOG_SCENARIOS, "two"}},
+               "Retried.HangsTheFirstTime");
+  testlog::testdata::run_ctest(build_, {"-j", "2", "--timeout", "2"});
+  EXPECT_EQ(recordings().size(), 2u);
+  EXPECT_TRUE(std::filesystem::remove(path_of("testlog_scenarios.Retried.HangsTheFirstTime.rec")));
+  EXPECT_THAT(recordings(), ElementsAre(testing::ContainsRegex("HangsTheFirstTime\\.[0-9]+\\.rec")));
+  EXPECT_THAT(ask("summary"), HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+}
+
+TEST_F(Attempts, StayOfAProgramWithAnOddAndLongName) {
+  std::filesystem::create_directories(build_);
+  std::string const program = folder_ / ("two\nlines" + std::string(230, 'x'));
+  std::filesystem::create_symlink(TESTLOG_SCENARIOS, program);
+  write_ctests({{"first", program, "counter"}, {"second", program, "other"}}, "Retried.FailsTwice");
+  for (int i = 0; i < 2; ++i) testlog::testdata::run_ctest(build_, {"-R", "first"});
+  EXPECT_THAT(recordings(), ElementsAre(testing::ContainsRegex("^two_linesx+~[0-9a-f]+\\.T\\.attempt-1\\.rec$"),
+                                        testing::ContainsRegex("^two_linesx+~[0-9a-f]+\\.rec$")));
+  EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":1,\"failed\":1,\"flaky\":0,\"recordings\":2,"));
 }
 
 TEST_F(Attempts, StayIfCtestIsKilled) {

@@ -32,7 +32,8 @@ std::map<std::string, Fault> const& faults() {
       {"wrong_thread", {TESTLOG_PLANTED, "WrongThread.Planted", "draw: (recorded here|on main)"}},
 #ifdef TESTLOG_PLANTED_CUDA
       {"missing_event",
-       {TESTLOG_PLANTED_CUDA, "MissingEvent.Planted", "memcpy_dtoh before memset of the same bytes|value is 0; 7 in 3 of 3"}},
+       {TESTLOG_PLANTED_CUDA, "MissingEvent.Planted",
+        "memcpy_dtoh before memset of the same bytes|value is 0; 7 in 3 of 3"}},
 #endif
   };
   return all;
