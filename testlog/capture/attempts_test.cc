@@ -22,6 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testlog::testdata::content_of;
+using testlog::testdata::ctest_program;
 using testlog::testdata::Outcome;
 using testlog::testdata::recordings_of;
 using testlog::testdata::write_ctest;
@@ -149,7 +150,7 @@ TEST_F(Attempts, StayOfEachShardOfAProgram) {
 
 TEST_F(Attempts, StayIfTwoCtestsRunTheTestAtOnce) {
   write_ctest(build_, {"Retried.FailsTwice"});
-  std::string const one = std::string(TESTLOG_CTEST) + " --test-dir " + build_ + " & ";
+  std::string const one = ctest_program() + " --test-dir " + build_ + " & ";
   testlog::testdata::run(
       {"/bin/sh", "-c", one + one + "wait"},
       {{"TRACE_RECORD_DEFAULT", build_ + "/Testing/Temporary/testlog/"}, {"SCENARIO_COUNTER", folder_ / "counter"}});
@@ -203,11 +204,43 @@ TEST_F(Attempts, StayIfCtestIsKilled) {
       {"/bin/sh", "-c",
        "$0 --test-dir $1 & ctest=$!; until [ -s $2 ]; do sleep 0.05; done; "
        "kill -9 $ctest $(pgrep -P $ctest); wait",
-       TESTLOG_CTEST, build_, folder_ / "counter"},
+       ctest_program(), build_, folder_ / "counter"},
       {{"TRACE_RECORD_DEFAULT", build_ + "/Testing/Temporary/testlog/"}, {"SCENARIO_COUNTER", folder_ / "counter"}});
   EXPECT_THAT(recordings(), ElementsAre("testlog_scenarios.Retried.HangsTheFirstTime.rec"));
   ctest("Retried.HangsTheFirstTime");
   EXPECT_THAT(recordings(), ElementsAre("testlog_scenarios.Retried.HangsTheFirstTime.T.attempt-1.rec"));
+}
+
+#ifdef TRACING_HAS_ZLIB
+TEST_F(Attempts, AreFoundInAPackedRun) {
+  ctest("Retried.FailsTwice", {"--repeat", "until-pass:2"});
+  ask("pack -o run.tar");
+  EXPECT_THAT(ask("runs --json run.tar"), HasSubstr("\"tests\":1,\"failed\":1,\"flaky\":0,\"recordings\":2,"))
+      << "a test that passed left no recording";
+  std::string const summary = ask("summary --run run.tar");
+  EXPECT_THAT(summary, HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+  EXPECT_THAT(summary, HasSubstr("testlog: read on: testlog show --failed --run run.tar\n"));
+  ctest("Retried.FailsTwice", {"--repeat", "until-pass:2"}, {{"TRACE_RECORD_KEEP", "all"}});
+  ask("pack -o all.tar Testing/Temporary/testlog");
+  EXPECT_THAT(ask("runs --json all.tar"), HasSubstr("\"tests\":2,\"failed\":0,\"flaky\":1,\"recordings\":4,"));
+  EXPECT_THAT(ask("summary --run all.tar"), HasSubstr("testlog: 0 of 2 tests failed, 1 flaky\n"));
+  EXPECT_EQ(ask("summary --run none.tar"),
+            "testlog: summary: --run: no run begins with 'none.tar'; testlog runs lists them\n");
+}
+#endif
+
+TEST_F(Attempts, AreOfTheRunThatIsNamed) {
+  constexpr char kHour[] = "3600000000000";
+  std::string const first = "/one/Testing/Temporary/testlog", second = "/two/Testing/Temporary/testlog";
+  for (std::string const& folder : {first, second}) std::filesystem::create_directories(build_ + folder);
+  std::ofstream(build_ + first + "/runs.log") << "47-1 1 begin a.rec\n47-12 " << kHour << " begin a.rec\n";
+  EXPECT_THAT(ask("show --run 47-1"), HasSubstr("show: this run left no recordings in")) << "it is not that of 47-12";
+  EXPECT_EQ(ask("show --run 47"),
+            "testlog: show: --run: more than one run begins with '47'; testlog runs lists them\n");
+  std::ofstream(build_ + second + "/runs.log") << "47-1 1 begin b.rec\n";
+  EXPECT_EQ(ask("show --run 47-1"),
+            "testlog: show: --run: the run '47-1' has recordings in one/Testing/Temporary/testlog "
+            "and two/Testing/Temporary/testlog; call testlog in one of these builds\n");
 }
 
 TEST_F(Attempts, AreListedWithTheirRuns) {
@@ -227,7 +260,7 @@ TEST_F(Attempts, AreListedWithTheirRuns) {
   EXPECT_EQ(ask("show --run x"), "testlog: show: --run: no run begins with 'x'; testlog runs lists them\n");
   EXPECT_THAT(ask("show --run latest Testing"), HasSubstr("name no recording beside it"));
   EXPECT_THAT(ask("runs --json"), testing::ContainsRegex("\"tests\":2,\"failed\":0,\"flaky\":1,\"recordings\":1,"));
-  EXPECT_EQ(ask("runs nowhere"), "testlog: runs: nowhere is not a folder\n");
+  EXPECT_EQ(ask("runs nowhere"), "testlog: runs: nowhere is neither a folder nor a TAR\n");
 }
 
 }  // namespace
