@@ -14,7 +14,8 @@ import subprocess
 
 # The name of the failure, and the filter of its tests.
 PLANTED = {"missed wake-up": "MissedWakeUp.*", "wrong order": "WrongOrder.*", "stale cache": "StaleCache.*",
-           "state left by an earlier test": "*LeftState.*", "off by one": "OffByOne.*"}
+           "state left by an earlier test": "*LeftState.*", "off by one": "OffByOne.*", "time-out": "TimeOut.*",
+           "value not set yet": "UnsetValue.*", "wrong thread": "WrongThread.*", "clock set back": "Clock.*"}
 
 
 def fails(program, tests, perturb):

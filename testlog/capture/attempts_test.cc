@@ -22,6 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testlog::testdata::content_of;
+using testlog::testdata::ctest_program;
 using testlog::testdata::Outcome;
 using testlog::testdata::recordings_of;
 using testlog::testdata::write_ctest;
@@ -34,6 +35,18 @@ class Attempts : public testing::Test {
     write_ctest(build_, {test, "Plain.Passes"});
     variables.emplace_back("SCENARIO_COUNTER", folder_ / "counter");
     return testlog::testdata::run_ctest(build_, arguments, variables);
+  }
+  struct NamedTest {
+    std::string name, program, counter;  // the file with the counter is in the temporary folder
+  };
+  // Makes a build folder with tests that all run the same test.
+  void write_ctests(std::vector<NamedTest> const& tests, std::string const& filter) const {
+    std::filesystem::create_directories(build_);
+    std::ofstream file(build_ + "/CTestTestfile.cmake");
+    for (NamedTest const& test : tests)
+      file << "add_test(" << test.name << " [==[" << test.program << "]==] --gtest_filter=" << filter << ")\n"
+           << "set_tests_properties(" << test.name
+           << " PROPERTIES ENVIRONMENT SCENARIO_COUNTER=" << folder_ / test.counter << ")\n";
   }
   std::vector<std::string> recordings() const { return recordings_of(build_); }
   // Returns the standard output and error of `testlog ARGUMENTS...` in the build folder.
@@ -137,7 +150,7 @@ TEST_F(Attempts, StayOfEachShardOfAProgram) {
 
 TEST_F(Attempts, StayIfTwoCtestsRunTheTestAtOnce) {
   write_ctest(build_, {"Retried.FailsTwice"});
-  std::string const one = std::string(TESTLOG_CTEST) + " --test-dir " + build_ + " & ";
+  std::string const one = ctest_program() + " --test-dir " + build_ + " & ";
   testlog::testdata::run(
       {"/bin/sh", "-c", one + one + "wait"},
       {{"TRACE_RECORD_DEFAULT", build_ + "/Testing/Temporary/testlog/"}, {"SCENARIO_COUNTER", folder_ / "counter"}});
@@ -152,17 +165,82 @@ TEST_F(Attempts, AreNotMixedWithThoseOfACtestAtTheSameTime) {
   EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":1,\"failed\":0,\"flaky\":1,"));
 }
 
+TEST_F(Attempts, AreNotMixedWithThoseOfAProgramOfTheSameName) {
+  std::filesystem::create_directories(folder_ / "copy");
+  std::string const copy = folder_ / "copy/testlog_scenarios";
+  std::filesystem::copy_file(TESTLOG_SCENARIOS, copy);
+  std::ofstream(folder_ / "other") << "xx";  // the copy has run twice
+  write_ctests({{"first", TESTLOG_SCENARIOS, "counter"}, {"second", copy, "other"}}, "Retried.FailsTwice");
+  EXPECT_NE(testlog::testdata::run_ctest(build_).exit_code, 0);
+  EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":2,\"failed\":1,\"flaky\":0,"));
+  EXPECT_THAT(ask("show"), Not(HasSubstr("is flaky")));
+  EXPECT_THAT(ask("summary"), HasSubstr("testlog: 1 of 2 tests failed; 1 cause:\n"));
+}
+
+TEST_F(Attempts, AreFoundIfTwoProcessesRunTheTestAtOnce) {
+  write_ctests({{"first", TESTLOG_SCENARIOS, "one"}, {"second", TESTLOG_SCENARIOS, "two"}},
+               "Retried.HangsTheFirstTime");
+  testlog::testdata::run_ctest(build_, {"-j", "2", "--timeout", "2"});
+  EXPECT_EQ(recordings().size(), 2u);
+  EXPECT_TRUE(std::filesystem::remove(path_of("testlog_scenarios.Retried.HangsTheFirstTime.rec")));
+  EXPECT_THAT(recordings(), ElementsAre(testing::ContainsRegex("HangsTheFirstTime\\.[0-9]+\\.rec")));
+  EXPECT_THAT(ask("summary"), HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+}
+
+TEST_F(Attempts, StayOfAProgramWithAnOddAndLongName) {
+  std::filesystem::create_directories(build_);
+  std::string const program = folder_ / ("two\nlines" + std::string(230, 'x'));
+  std::filesystem::create_symlink(TESTLOG_SCENARIOS, program);
+  write_ctests({{"first", program, "counter"}, {"second", program, "other"}}, "Retried.FailsTwice");
+  for (int i = 0; i < 2; ++i) testlog::testdata::run_ctest(build_, {"-R", "first"});
+  EXPECT_THAT(recordings(), ElementsAre(testing::ContainsRegex("^two_linesx+~[0-9a-f]+\\.T\\.attempt-1\\.rec$"),
+                                        testing::ContainsRegex("^two_linesx+~[0-9a-f]+\\.rec$")));
+  EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":1,\"failed\":1,\"flaky\":0,\"recordings\":2,"));
+}
+
 TEST_F(Attempts, StayIfCtestIsKilled) {
   write_ctest(build_, {"Retried.HangsTheFirstTime"});
   testlog::testdata::run(
       {"/bin/sh", "-c",
        "$0 --test-dir $1 & ctest=$!; until [ -s $2 ]; do sleep 0.05; done; "
        "kill -9 $ctest $(pgrep -P $ctest); wait",
-       TESTLOG_CTEST, build_, folder_ / "counter"},
+       ctest_program(), build_, folder_ / "counter"},
       {{"TRACE_RECORD_DEFAULT", build_ + "/Testing/Temporary/testlog/"}, {"SCENARIO_COUNTER", folder_ / "counter"}});
   EXPECT_THAT(recordings(), ElementsAre("testlog_scenarios.Retried.HangsTheFirstTime.rec"));
   ctest("Retried.HangsTheFirstTime");
   EXPECT_THAT(recordings(), ElementsAre("testlog_scenarios.Retried.HangsTheFirstTime.T.attempt-1.rec"));
+}
+
+#ifdef TRACING_HAS_ZLIB
+TEST_F(Attempts, AreFoundInAPackedRun) {
+  ctest("Retried.FailsTwice", {"--repeat", "until-pass:2"});
+  ask("pack -o run.tar");
+  EXPECT_THAT(ask("runs --json run.tar"), HasSubstr("\"tests\":1,\"failed\":1,\"flaky\":0,\"recordings\":2,"))
+      << "a test that passed left no recording";
+  std::string const summary = ask("summary --run run.tar");
+  EXPECT_THAT(summary, HasSubstr("testlog: 1 of 1 test failed; 1 cause:\n"));
+  EXPECT_THAT(summary, HasSubstr("testlog: read on: testlog show --failed --run run.tar\n"));
+  ctest("Retried.FailsTwice", {"--repeat", "until-pass:2"}, {{"TRACE_RECORD_KEEP", "all"}});
+  ask("pack -o all.tar Testing/Temporary/testlog");
+  EXPECT_THAT(ask("runs --json all.tar"), HasSubstr("\"tests\":2,\"failed\":0,\"flaky\":1,\"recordings\":4,"));
+  EXPECT_THAT(ask("summary --run all.tar"), HasSubstr("testlog: 0 of 2 tests failed, 1 flaky\n"));
+  EXPECT_EQ(ask("summary --run none.tar"),
+            "testlog: summary: --run: no run begins with 'none.tar'; testlog runs lists them\n");
+}
+#endif
+
+TEST_F(Attempts, AreOfTheRunThatIsNamed) {
+  constexpr char kHour[] = "3600000000000";
+  std::string const first = "/one/Testing/Temporary/testlog", second = "/two/Testing/Temporary/testlog";
+  for (std::string const& folder : {first, second}) std::filesystem::create_directories(build_ + folder);
+  std::ofstream(build_ + first + "/runs.log") << "47-1 1 begin a.rec\n47-12 " << kHour << " begin a.rec\n";
+  EXPECT_THAT(ask("show --run 47-1"), HasSubstr("show: this run left no recordings in")) << "it is not that of 47-12";
+  EXPECT_EQ(ask("show --run 47"),
+            "testlog: show: --run: more than one run begins with '47'; testlog runs lists them\n");
+  std::ofstream(build_ + second + "/runs.log") << "47-1 1 begin b.rec\n";
+  EXPECT_EQ(ask("show --run 47-1"),
+            "testlog: show: --run: the run '47-1' has recordings in one/Testing/Temporary/testlog "
+            "and two/Testing/Temporary/testlog; call testlog in one of these builds\n");
 }
 
 TEST_F(Attempts, AreListedWithTheirRuns) {
@@ -182,7 +260,7 @@ TEST_F(Attempts, AreListedWithTheirRuns) {
   EXPECT_EQ(ask("show --run x"), "testlog: show: --run: no run begins with 'x'; testlog runs lists them\n");
   EXPECT_THAT(ask("show --run latest Testing"), HasSubstr("name no recording beside it"));
   EXPECT_THAT(ask("runs --json"), testing::ContainsRegex("\"tests\":2,\"failed\":0,\"flaky\":1,\"recordings\":1,"));
-  EXPECT_EQ(ask("runs nowhere"), "testlog: runs: nowhere is not a folder\n");
+  EXPECT_EQ(ask("runs nowhere"), "testlog: runs: nowhere is neither a folder nor a TAR\n");
 }
 
 }  // namespace

@@ -14,11 +14,14 @@
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/passed_recordings.h"
 #include "tracing_core/environment/record_output.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/support/file_name.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
+
+using tracing::recording::kRecordingSuffix;
 
 bool has_test(std::string_view name) noexcept { return name.find("%t") != name.npos; }
 
@@ -47,6 +50,23 @@ std::string with_program(std::string name, internal::ProcessRole const& role) {
   return name.replace(place, 2, program + suffix.data());
 }
 
+// Returns the name of the file of TRACE_RECORD_DEFAULT. It leaves room for what is added to the name of a failed
+// attempt, and has no control characters, which would break the lines of the log of runs.
+std::string default_name_of(Environment const& environment, internal::ProcessRole const& role) {
+  constexpr std::size_t kMaxBytes = 200;
+  std::string name = std::filesystem::path(environment.record_default).filename();
+  if (!has_test(name)) name = role.only_test.empty() ? "%e.rec" : "%e.%t.rec";
+  name = tracing::environment::filled_in(with_program(name, role),
+                                         role.only_test.empty() ? program_invocation_short_name : role.only_test);
+  bool const is_plain = name.size() <= kMaxBytes && std::none_of(name.begin(), name.end(), [](char c) {
+                          return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+                        });
+  if (is_plain) return name;
+  std::string_view const suffix = name.ends_with(kRecordingSuffix) ? kRecordingSuffix : "";
+  name.resize(name.size() - suffix.size());
+  return tracing::support::file_name_of(name, kMaxBytes).append(suffix);
+}
+
 }  // namespace
 
 std::filesystem::path default_folder(Environment const& environment) {
@@ -57,45 +77,44 @@ std::filesystem::path default_folder(Environment const& environment) {
 std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const& environment, Output& output,
                                                                internal::ProcessRole const& role,
                                                                tracing::environment::Run const& run) {
-  tracing::Instant const began = tracing::Instant::now();
   is_default_ = environment.record.empty();
-  std::string default_name;
-  if (!environment.record_default.empty()) {
-    default_name = std::filesystem::path(environment.record_default).filename();
-    if (!has_test(default_name)) default_name = role.only_test.empty() ? "%e.rec" : "%e.%t.rec";
-    default_name = with_program(default_name, role);
-    default_name = tracing::environment::filled_in(
-        default_name, role.only_test.empty() ? program_invocation_short_name : role.only_test);
-  }
+  std::string const default_name = environment.record_default.empty() ? "" : default_name_of(environment, role);
+  bool const makes_default = is_default_ && !default_name.empty() && !environment.capture_off;
+  std::filesystem::path const folder = default_folder(environment);
+  std::error_code error;
+  if (makes_default) std::filesystem::create_directories(folder, error);
+  if (!default_name.empty()) log_begin(folder, run, default_name);
   tracing::environment::NewRecording file;
   if (!is_default_) {
     file = tracing::environment::open_recording(environment, output, role.only_test);
-  } else if (!environment.record_default.empty() && !environment.capture_off) {
-    file = tracing::environment::open_default_recording(default_folder(environment), default_name,
-                                                        environment.record_limit, problem_);
+  } else if (makes_default) {
+    file = tracing::environment::open_default_recording(folder, default_name, environment.record_limit, problem_);
+    std::string const own = std::filesystem::path(file.path).filename();
+    if (file.region != nullptr && own != default_name)
+      tracing::environment::RunLog(folder_of_log_).take_file(run_, default_name, own, tracing::Instant::now());
   }
   keeps_all_ =
       environment.record_keep == RecordKeep::all || (environment.record_keep == RecordKeep::automatic && !is_default_);
   passed_ = static_cast<int>(environment.record_passed);
   forks_when_made_ = tracing::support::fork_count();
   if (file.region != nullptr) path_ = file.path;
-  if (!environment.record_default.empty()) log_begin(environment, run, default_name, began);
   return std::move(file.region);
 }
 
-void RecordingFile::log_begin(Environment const& environment, tracing::environment::Run const& run,
-                              std::string const& name, tracing::Instant time) {
+void RecordingFile::log_begin(std::filesystem::path const& folder, tracing::environment::Run const& run,
+                              std::string const& name) {
   std::error_code error;
   run_ = run;
-  folder_of_log_ = std::filesystem::absolute(default_folder(environment), error);
+  folder_of_log_ = std::filesystem::absolute(folder, error);
   name_in_log_ = name;
   tracing::environment::RunLog const log(folder_of_log_);
   // A ctest repeats a test at once, so its earlier attempts are near the end of the log.
   constexpr std::size_t kReadBytes = 64 * 1024;
   auto const attempts = log.attempts(name, kReadBytes);
-  attempt_ = 1 + static_cast<int>(std::count_if(attempts.begin(), attempts.end(),
-                                                [&run](auto const& attempt) { return attempt.run == run.id; }));
-  log.begin(run_, name_in_log_, time);
+  attempt_ = 1 + static_cast<int>(std::count_if(attempts.begin(), attempts.end(), [&run](auto const& attempt) {
+               return attempt.run == run.id && attempt.program == run.program;
+             }));
+  log.begin(run_, name_in_log_, tracing::Instant::now());
 }
 
 std::optional<tracing::Instant> RecordingFile::run_began() const {

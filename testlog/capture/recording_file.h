@@ -55,8 +55,7 @@ class RecordingFile {
   void finish() noexcept;
 
  private:
-  void log_begin(Environment const& environment, tracing::environment::Run const& run, std::string const& name,
-                 tracing::Instant time);
+  void log_begin(std::filesystem::path const& folder, tracing::environment::Run const& run, std::string const& name);
 
   std::string path_, problem_;
   tracing::environment::Run run_;

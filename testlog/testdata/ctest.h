@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -12,6 +13,17 @@
 #include "testlog/testdata/run.h"
 
 namespace testlog::testdata {
+
+/// Returns the programs of the CMake that configured this build or, if TESTLOG_TEST_CMAKE names a folder, those in it:
+/// the way to test with another version.
+inline std::string cmake_program() {
+  char const* const folder = std::getenv("TESTLOG_TEST_CMAKE");
+  return folder == nullptr ? TESTLOG_CMAKE : std::string(folder) + "/cmake";
+}
+inline std::string ctest_program() {
+  char const* const folder = std::getenv("TESTLOG_TEST_CMAKE");
+  return folder == nullptr ? TESTLOG_CTEST : std::string(folder) + "/ctest";
+}
 
 /// Makes a build folder that has these tests of the program `testlog_scenarios`.
 inline void write_ctest(std::string const& build, std::vector<std::string> const& tests) {
@@ -39,7 +51,7 @@ inline std::vector<std::string> recordings_of(std::string const& build) {
 /// Runs ctest in such a folder. Its tests record as testlog_discover_tests() lets them.
 inline Outcome run_ctest(std::string const& build, std::vector<std::string> const& arguments = {},
                          Variables variables = {}) {
-  std::vector<std::string> words{TESTLOG_CTEST, "--test-dir", build};
+  std::vector<std::string> words{ctest_program(), "--test-dir", build};
   words.insert(words.end(), arguments.begin(), arguments.end());
   variables.emplace_back("TRACE_RECORD_DEFAULT", build + "/Testing/Temporary/testlog/");
   variables.emplace_back("TRACE_TIME", "none");

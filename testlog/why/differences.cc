@@ -301,7 +301,7 @@ class Comparison {
       Order const reverse{order.second, order.first, order.name};
       bool const is_reversed = all_complete(
           [&](RunFeatures const& one) { return one.orders.contains(reverse) && !one.orders.contains(order); });
-      if (!is_reversed || run_.orders.contains(reverse)) continue;
+      if (!is_reversed) continue;  // this run may have both orders, as in a loop
       Difference& difference = add(CauseKind::order, order.first, std::uint64_t{order.second + 1} << 32 | order.name,
                                    at(run_, order.first).first);
       difference.other = order.second;

@@ -1,11 +1,13 @@
 #include "tracing_core/environment/ctest_run.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "tracing_core/export/write_all.h"
+#include "tracing_core/support/file_name.h"
 #include "tracing_core/support/open_file.h"
 #include "tracing_core/support/process_stat.h"
 
@@ -37,26 +40,42 @@ bool is_ctest(ProcessStat const& process) noexcept {
   return name == "ctest" || name == "ctest3";
 }
 
+std::string id_of_this_process() {
+  auto const own = stat_of_process(getpid());
+  return id_of(getpid(), own ? own->start : static_cast<std::uint64_t>(Instant::now().ns));
+}
+
+std::string hash_of_this_program() {
+  std::error_code error;
+  std::uint64_t const hash = hash_of(std::filesystem::read_symlink("/proc/self/exe", error).native());
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ hash >> 32));
+}
+
 // A line of the log.
 struct Line {
-  std::string run, what, recording;
+  std::string run, what, process, program, recording, file;
   Instant time;
 };
 
-// Reads `<run> <time> <what> <recording>`.
+std::string_view next_word(std::string_view& text, char end) {
+  std::string_view const word = text.substr(0, text.find(end));
+  text.remove_prefix(std::min(text.size(), word.size() + 1));
+  return word;
+}
+
+// Reads `<run> <time> <what>:<process>:<program> <recording>`. Earlier versions of testlog wrote neither process nor
+// program. After `file`, the recording is followed by `/` and the name of the file.
 std::optional<Line> line_of(std::string_view text) {
-  constexpr std::string_view kBlank = " ";
-  auto const next_word = [&text, kBlank] {
-    std::string_view const word = text.substr(0, text.find(kBlank));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    return word;
-  };
   Line line;
-  line.run = next_word();
-  std::string_view const time = next_word();
+  line.run = next_word(text, ' ');
+  std::string_view const time = next_word(text, ' ');
   auto const [end, error] = std::from_chars(time.data(), time.data() + time.size(), line.time.ns);
-  line.what = next_word();
-  line.recording = text;
+  std::string_view words = next_word(text, ' ');
+  line.what = next_word(words, ':');
+  line.process = next_word(words, ':');
+  line.program = words;
+  line.recording = next_word(text, '/');
+  line.file = text.empty() ? line.recording : std::string(text);
   bool const is_line = error == std::errc() && end == time.data() + time.size() && !line.run.empty() &&
                        !line.what.empty() && !line.recording.empty();
   return is_line ? std::optional(std::move(line)) : std::nullopt;
@@ -73,7 +92,7 @@ void for_each_line(std::string const& folder, std::string_view recording, std::s
     std::uintmax_t const size = std::filesystem::file_size(folder + name, error);
     if (!error && size > max_bytes) file.seekg(static_cast<std::streamoff>(size - max_bytes));
     for (std::string text; std::getline(file, text);) {
-      if (!text.ends_with(recording) || text.starts_with(kHunt)) continue;
+      if (text.find(recording) == text.npos || text.starts_with(kHunt)) continue;
       auto line = line_of(text);
       if (line && (recording.empty() || line->recording == recording)) f(*line);
     }
@@ -115,24 +134,27 @@ std::vector<OneRun> read_runs(std::string const& folder) {
 }  // namespace
 
 Run run_of_this_process() {
+  std::string const own = id_of_this_process(), program = hash_of_this_program();
   std::int64_t process = getppid();
   for (int i = 0; i < kMaxGenerations && process > 0; ++i) {
     auto const found = stat_of_process(process);
     if (!found) break;
     if (is_ctest(*found)) {
       bool const is_of_hunt = is_started_by_testlog(found->parent);
-      return {(is_of_hunt ? kHunt : std::string()) + id_of(process, found->start), true};
+      return {(is_of_hunt ? kHunt : std::string()) + id_of(process, found->start), true, own, program};
     }
     process = found->parent;
   }
-  auto const own = stat_of_process(getpid());
-  return {id_of(getpid(), own ? own->start : static_cast<std::uint64_t>(Instant::now().ns)), false};
+  return {own, false, own, program};
 }
 
-void RunLog::append(Run const& run, std::string const& recording, Instant time, char const* what) const noexcept {
+void RunLog::append(Run const& run, std::string_view recording, Instant time, char const* what,
+                    std::string_view file_name) const noexcept {
   try {
     std::string const path = folder_ + "/runs.log";
-    std::string const line = run.id + " " + std::to_string(time.ns) + " " + what + " " + recording + "\n";
+    std::string line = run.id + " " + std::to_string(time.ns) + " " + what;
+    if (!run.process.empty()) line += ":" + run.process + ":" + run.program;
+    line.append(" ").append(recording).append(file_name.empty() ? "" : "/").append(file_name).append("\n");
     int const file = open_to_append(path.c_str(), FileName::formed);
     if (file < 0) return;
     (void)internal::write_once(file, line);
@@ -152,6 +174,11 @@ void RunLog::begin(Run const& run, std::string const& recording, Instant time) c
   append(run, recording, time, "begin");
 }
 
+void RunLog::take_file(Run const& run, std::string const& recording, std::string const& file,
+                       Instant time) const noexcept {
+  append(run, recording, time, "file", file);
+}
+
 void RunLog::end(Run const& run, std::string const& recording, Instant time, bool passed) const noexcept {
   append(run, recording, time, passed ? "passed" : "failed");
 }
@@ -162,18 +189,40 @@ std::optional<Instant> RunLog::first_of(Run const& run) const {
   return std::nullopt;
 }
 
+std::string RunLog::problem() const {
+  for (char const* const name : {"/runs.old.log", "/runs.log"}) {
+    std::string const path = folder_ + name;
+    if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 && errno != ENOENT && errno != ENOTDIR)
+      return path + ": " + std::generic_category().message(errno);
+  }
+  return {};
+}
+
 std::vector<RunLog::Attempt> RunLog::attempts(std::string_view recording, std::size_t max_bytes) const {
   std::vector<Attempt> attempts;
-  std::unordered_map<std::string, std::vector<std::size_t>> by_process;  // of a run and a recording: its attempts
+  std::unordered_map<std::string, int> numbers;             // by the run, the program and the recording
+  std::unordered_map<std::string, std::size_t> by_process;  // the attempt that a process began last
   for_each_line(folder_, recording, max_bytes, [&](Line& line) {
-    std::vector<std::size_t>& own = by_process[line.run + ' ' + line.recording];
+    std::string const test = line.run + ' ' + line.program + ' ' + line.recording;
+    std::string const process = test + ' ' + line.process;
     if (line.what == "begin") {
-      own.push_back(attempts.size());
-      int const number = static_cast<int>(own.size());
-      attempts.push_back({std::move(line.recording), std::move(line.run), number, line.time, line.time, {}});
-    } else if (!own.empty()) {
-      attempts[own.back()].ended = line.time;
-      attempts[own.back()].passed = line.what == "passed";
+      by_process[process] = attempts.size();
+      attempts.push_back({std::move(line.recording),
+                          std::move(line.file),
+                          std::move(line.run),
+                          std::move(line.program),
+                          ++numbers[test],
+                          line.time,
+                          line.time,
+                          {}});
+    } else if (auto const found = by_process.find(process); found != by_process.end()) {
+      Attempt& attempt = attempts[found->second];
+      if (line.what == "file") {
+        attempt.file = std::move(line.file);
+      } else {
+        attempt.ended = line.time;
+        attempt.passed = line.what == "passed";
+      }
     }
   });
   return attempts;

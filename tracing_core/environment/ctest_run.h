@@ -12,11 +12,14 @@
 
 namespace tracing { inline namespace v1 { namespace environment {
 
+/// The run of a process that runs tests, and what identifies the process.
 struct Run {
   /// `<process>-<start>` of the ctest or, without one, of this process; `hunt-` before it if testlog hunt runs the
   /// ctest
   std::string id;
   bool is_ctest = false;
+  std::string process{};  ///< `<process>-<start>` of this process
+  std::string program{};  ///< a hash of the path of its program: programs in two folders may have one name
 };
 
 /// Returns the run of this process. Its ctest is the nearest process of that name among the ancestors of this process.
@@ -24,15 +27,18 @@ Run run_of_this_process();
 
 /// The log of runs in a folder of recordings. It gets a line when a process begins to run tests, and another line when
 /// the process ends by itself, whether or not its recording stays. So a ctest that only lists tests, or selects no
-/// tests, is not in the log. Processes may write at once. The log is `runs.log` and, from 16 MiB on, also
-/// `runs.old.log`, so that the last 100,000 processes are known.
+/// tests, is not in the log. Processes may write at once: their lines say which process writes. The log is `runs.log`
+/// and, from 16 MiB on, also `runs.old.log`, so that the last 100,000 processes are known.
 class RunLog {
  public:
   explicit RunLog(std::string folder) : folder_(std::move(folder)) {}
 
   /// `recording` is the name of the file in which the process records, or would have recorded: each test has its own.
-  /// Does nothing if the folder does not exist.
+  /// It contains no control characters and no `/`. Called before the file is made, so that a process which is killed at
+  /// any time is in the log. Does nothing if the folder does not exist.
   void begin(Run const& run, std::string const& recording, Instant time) const noexcept;
+  /// Called if the process records in another file, as the file of that name is still in use.
+  void take_file(Run const& run, std::string const& recording, std::string const& file, Instant time) const noexcept;
   void end(Run const& run, std::string const& recording, Instant time, bool passed) const noexcept;
 
   struct LoggedRun {
@@ -44,14 +50,18 @@ class RunLog {
   /// run. An IDE may start one ctest for each test, so runs of a single test also count as one run if each begins at
   /// most ten minutes after the one before it.
   std::vector<LoggedRun> runs() const;
+  /// Returns why the log cannot be read, as `<path>: Permission denied`; empty if it can be read or does not exist.
+  std::string problem() const;
   /// Returns the time when the first process of the run began, or nothing if the log does not have the run.
   std::optional<Instant> first_of(Run const& run) const;
 
   /// A process of a run. A test that is repeated, as by `ctest --repeat`, has several attempts in one run.
   struct Attempt {
     std::string recording;
+    std::string file;  ///< the name of the file: `recording`, unless take_file() was called
     std::string run;
-    int number = 1;              ///< 1 for the first process of the run with this recording
+    std::string program;         ///< as in Run; empty in the log of an earlier version of testlog
+    int number = 1;              ///< 1 for the first process of the run with this recording and program
     Instant began;               ///< a little before the beginning of the recording
     Instant ended;               ///< equal to `began` if the process did not end by itself
     std::optional<bool> passed;  ///< nothing if the process did not end by itself
@@ -61,7 +71,8 @@ class RunLog {
   std::vector<Attempt> attempts(std::string_view recording = {}, std::size_t max_bytes = SIZE_MAX) const;
 
  private:
-  void append(Run const& run, std::string const& recording, Instant time, char const* what) const noexcept;
+  void append(Run const& run, std::string_view recording, Instant time, char const* what,
+              std::string_view file = {}) const noexcept;
 
   std::string const folder_;
 };

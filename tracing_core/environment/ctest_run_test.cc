@@ -1,9 +1,11 @@
 #include "tracing_core/environment/ctest_run.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -55,6 +57,52 @@ TEST(RunLog, LeavesOutTheRunsOfAHunt) {
   tracing_test::TemporaryFolder const folder;
   folder.write("runs.log", "A 1 begin x\nhunt-B 2 begin x\nhunt-B 3 passed x\n");
   EXPECT_EQ(RunLog(folder / ".").attempts().size(), 1u);
+}
+
+TEST(RunLog, TellsProcessesAndProgramsApart) {
+  tracing_test::TemporaryFolder const folder;
+  RunLog const log(folder / ".");
+  environment::Run const first{"A", true, "7-1", "program"}, second{"A", true, "8-1", "program"},
+      other{"A", true, "9-1", "another"};
+  log.begin(first, "x.rec", Instant{1});
+  log.begin(second, "x.rec", Instant{2});
+  log.take_file(second, "x.rec", "x.8.rec", Instant{3});
+  log.begin(other, "x.rec", Instant{4});
+  log.end(first, "x.rec", Instant{5}, true);
+  log.end(other, "x.rec", Instant{6}, false);
+  auto const attempts = log.attempts("x.rec");
+  ASSERT_EQ(attempts.size(), 3u);
+  EXPECT_EQ(attempts[0].passed, true);
+  EXPECT_EQ(attempts[0].file, "x.rec");
+  EXPECT_EQ(attempts[1].passed, std::nullopt) << "the second process did not end";
+  EXPECT_EQ(attempts[1].file, "x.8.rec");
+  EXPECT_EQ(attempts[1].number, 2);
+  EXPECT_EQ(attempts[2].passed, false);
+  EXPECT_EQ(attempts[2].number, 1) << "the first of its program";
+  EXPECT_EQ(attempts[2].program, "another");
+}
+
+TEST(RunLog, ReadsLogsWithoutProcesses) {
+  tracing_test::TemporaryFolder const folder;
+  folder.write("runs.log", "A 1 begin x.rec\nA 2 failed x.rec\nA 3 begin x.rec\nA 4 passed x.rec\n");
+  auto const attempts = RunLog(folder / ".").attempts();
+  ASSERT_EQ(attempts.size(), 2u);
+  EXPECT_EQ(attempts[0].passed, false);
+  EXPECT_EQ(attempts[1].passed, true);
+  EXPECT_EQ(attempts[1].number, 2);
+}
+
+TEST(RunLog, SaysThatItCannotBeRead) {
+  tracing_test::TemporaryFolder const folder;
+  RunLog const log(folder / ".");
+  EXPECT_EQ(log.problem(), "") << "there is none";
+  folder.write("runs.log", "A 1 begin x\n");
+  EXPECT_EQ(log.problem(), "");
+  constexpr uid_t kOther = 65'534;
+  if (seteuid(kOther) != 0) GTEST_SKIP() << "only root can become another user";
+  std::string const problem = log.problem();
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(problem.ends_with("log: Permission denied")) << problem;
 }
 
 TEST(RunLog, SkipsWhatIsNoLine) {

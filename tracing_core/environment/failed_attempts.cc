@@ -73,7 +73,7 @@ std::optional<RunLog::Attempt> attempt_of(std::string const& folder, std::string
   std::optional<RunLog::Attempt> found;
   for (std::size_t const bytes : {std::size_t{1} << 20, std::size_t{4} << 20, SIZE_MAX}) {
     for (RunLog::Attempt& attempt : RunLog(folder).attempts(name, bytes))
-      if (attempt.began <= start) found = std::move(attempt);
+      if (attempt.file == name && attempt.began <= start) found = std::move(attempt);
     if (found) break;
   }
   return found;
@@ -118,7 +118,7 @@ void keep_failed_attempt(std::string const& folder, std::string const& name) noe
     std::int64_t const ms = ended.start()->ns / 1'000'000;
     std::string const kept =
         fmt::format("{}/{}.{:%Y%m%d-%H%M%S}-{:03}.attempt-{}", folder, stem_of(name),
-                    fmt::localtime(static_cast<std::time_t>(ms / 1000)), ms % 1000, attempt ? attempt->number : 1);
+                    fmt::gmtime(static_cast<std::time_t>(ms / 1000)), ms % 1000, attempt ? attempt->number : 1);
     for (int i = 1; i <= kMaxTries; ++i) {
       std::string const tried =
           kept + (i == 1 ? std::string() : "-" + std::to_string(i)) + recording::kRecordingSuffix.data();

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +24,8 @@ namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr unsigned kCallsPerCheck = 64;  // reading a folder of 10,000 files takes some 20 ms
 
 // `name` is that of the recording, with `.rec`.
 std::string passed_path(std::string const& folder, std::string const& name, int number) {
@@ -57,7 +60,8 @@ bool compress(std::string const&, int descriptor) {
 
 }  // namespace
 
-bool keep_passed(std::string const& path, std::string const& folder, std::string const& name, int count) noexcept {
+bool keep_passed(std::string const& path, std::string const& folder, std::string const& name, int count,
+                 std::uintmax_t max_bytes) noexcept {
   try {
     for (int i = kMaxPassedRecordings; i > std::max(count, 0); --i) unlink(passed_path(folder, name, i).c_str());
     if (count <= 0) return false;
@@ -72,7 +76,9 @@ bool keep_passed(std::string const& path, std::string const& folder, std::string
     }
     for (int i = count; i > 1; --i)
       std::rename(passed_path(folder, name, i - 1).c_str(), passed_path(folder, name, i).c_str());
-    return std::rename(part.c_str(), passed_path(folder, name, 1).c_str()) == 0;
+    bool const is_kept = std::rename(part.c_str(), passed_path(folder, name, 1).c_str()) == 0;
+    if (std::random_device{}() % kCallsPerCheck == 0) limit_passed(folder, max_bytes);
+    return is_kept;
   } catch (...) {  // out of memory
     return false;
   }

@@ -7,7 +7,6 @@
 namespace tracing { inline namespace v1 { namespace support {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 160;  // leaves room for the program's name and a suffix
 constexpr std::size_t kHashDigits = 16;
 constexpr std::size_t kHashBytes = 1 + kHashDigits;
 
@@ -21,11 +20,11 @@ bool ends_with_hash(std::string_view name) noexcept {
 
 }  // namespace
 
-std::string file_name_of(std::string_view name) {
+std::string file_name_of(std::string_view name, std::size_t max_bytes) {
   bool const is_as_it_is =
-      name.size() <= kMaxNameBytes && std::none_of(name.begin(), name.end(), is_replaced) && !ends_with_hash(name);
+      name.size() <= max_bytes && std::none_of(name.begin(), name.end(), is_replaced) && !ends_with_hash(name);
   if (is_as_it_is) return std::string(name);
-  std::string made(name.substr(0, kMaxNameBytes - kHashBytes));
+  std::string made(name.substr(0, max_bytes - kHashBytes));
   std::replace_if(made.begin(), made.end(), is_replaced, '_');
   return made + fmt::format("~{:0{}x}", hash_of(name), kHashDigits);
 }

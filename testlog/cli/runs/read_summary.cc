@@ -14,7 +14,6 @@
 #include "testlog/summary/recorded_tests.h"
 #include "testlog/why/run_reader.h"
 #include "testlog/why/why_text.h"
-#include "tracing_core/environment/failed_attempts.h"
 #include "tracing_core/record/decode/recording_files.h"
 
 namespace testlog::cli {
@@ -37,7 +36,10 @@ struct AttemptFile {
   std::string path;
   int number = 1;  // of the attempt
 };
-using AttemptFiles = std::map<std::string, std::vector<AttemptFile>>;  // by the name of the test's recording
+using TestKey = std::pair<std::string, std::string>;  // the name of its recording, and its program
+using AttemptFiles = std::map<TestKey, std::vector<AttemptFile>>;
+
+TestKey key_of(TestOfRun const& test) { return {test.recording, test.program}; }
 
 // Returns true if a ctest of the run made the attempt.
 bool is_of(RecordedRun const& run, Attempts::Attempt const* attempt) {
@@ -48,15 +50,14 @@ bool is_of(RecordedRun const& run, Attempts::Attempt const* attempt) {
 AttemptFiles files_of(RecordedRun const& run, Attempts const& attempts, std::vector<TestOfRun> const& tests) {
   AttemptFiles files;
   for (TestOfRun const& test : tests)
-    if (test.has_failed() || test.is_flaky()) files[test.recording] = {};
+    if (test.has_failed() || test.is_flaky()) files[key_of(test)] = {};
   std::error_code error;
   for (std::string const& file :
        tracing::recording::recordings_in(run.folder.string(), tracing::recording::Folders::only_this, error)) {
-    auto const found = files.find(tracing::environment::name_of_attempt(fs::path(file).filename()));
-    auto const start = found == files.end() ? std::nullopt : start_of(file);
-    if (!start || !run.has(*start)) continue;
     Attempts::Attempt const* const attempt = attempts.attempt_of(file);
-    if (is_of(run, attempt)) found->second.push_back({*start, file, attempt->number});
+    auto const found = is_of(run, attempt) ? files.find({attempt->recording, attempt->program}) : files.end();
+    auto const start = found == files.end() ? std::nullopt : start_of(file);
+    if (start && run.has(*start)) found->second.push_back({*start, file, attempt->number});
   }
   for (auto& [name, found] : files)
     std::stable_sort(found.begin(), found.end(), [](auto const& a, auto const& b) { return a.start < b.start; });
@@ -101,7 +102,7 @@ class Reader {
  private:
   void add(TestOfRun const& test) {
     std::vector<TestOutcome> outcomes;
-    if (auto const found = files_.find(test.recording); found != files_.end() && !found->second.empty()) {
+    if (auto const found = files_.find(key_of(test)); found != files_.end() && !found->second.empty()) {
       if (read_++ < options_.max_recordings) {
         outcomes = read_tests(found->second.back().path);
       } else if (test.has_failed()) {
@@ -145,7 +146,7 @@ class Reader {
     for (Attempts::Attempt const& attempt : test.attempts) {
       TestAttempt one{.number = attempt.number, .duration_ns = attempt.ended.ns - attempt.began.ns};
       if (!attempt.passed.value_or(false)) one.result = attempt.passed ? Result::failed : Result::unfinished;
-      if (auto const found = files_.find(test.recording); found != files_.end() && is_failure(one.result))
+      if (auto const found = files_.find(key_of(test)); found != files_.end() && is_failure(one.result))
         for (AttemptFile const& file : found->second)
           if (file.number == attempt.number) one.recording = file.path;
       outcome.attempts.push_back(std::move(one));

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -25,12 +26,27 @@ constexpr int kMaxDepth = 4;  // of build folders below the current folder
 
 bool is_earlier(RecordedRun const& a, RecordedRun const& b) noexcept { return a.last > b.last; }
 
+// Says why --run selects none of the runs whose ids begin with `wanted`, or more than one.
+std::string text_of_choice(std::string const& wanted, std::vector<RecordedRun> const& runs) {
+  std::string const quoted = "'" + printable(wanted) + "'";
+  if (runs.empty()) return "no run begins with " + quoted + "; testlog runs lists them";
+  bool const is_one_ctest =
+      std::all_of(runs.begin(), runs.end(), [&runs](RecordedRun const& run) { return run.ids == runs[0].ids; });
+  if (!is_one_ctest) return "more than one run begins with " + quoted + "; testlog runs lists them";
+  std::string const first = printable(runs[0].folder.native()), second = printable(runs[1].folder.native());
+  return "the run " + quoted + " has recordings in " + first + " and " + second +
+         "; call testlog in one of these builds";
+}
+
 }  // namespace
 
 std::vector<RecordedRun> find_runs(fs::path const& folder) {
   std::vector<RecordedRun> runs;
   tracing::Instant next_began{INT64_MAX};
-  for (RunLog::LoggedRun& run : RunLog(folder).runs()) {
+  RunLog const log(folder);
+  if (std::string const problem = log.problem(); !problem.empty())
+    report("testlog: cannot read the log of runs " + printable(problem) + "; its runs cannot be told apart\n");
+  for (RunLog::LoggedRun& run : log.runs()) {
     runs.push_back({folder, std::move(run.ids), run.began, run.last, next_began});
     next_began = run.began;
   }
@@ -67,12 +83,21 @@ RecordedRun run_named(std::string const& command, std::string const& wanted) {
                              ": no recording is named, and in or below the current folder no ctest of tests by "
                              "testlog_discover_tests() has run");
   if (wanted == "latest") return std::move(runs.front());
-  std::erase_if(runs, [&wanted](RecordedRun const& run) {
-    return std::none_of(run.ids.begin(), run.ids.end(), [&](std::string const& id) { return id.starts_with(wanted); });
-  });
+  auto const has_id = [](RecordedRun const& run, auto is_wanted) {
+    return std::any_of(run.ids.begin(), run.ids.end(), is_wanted);
+  };
+  auto const is_exact = [&](RecordedRun const& run) {
+    return has_id(run, [&wanted](std::string const& id) { return id == wanted; });
+  };
+  if (std::any_of(runs.begin(), runs.end(), is_exact)) {
+    std::erase_if(runs, std::not_fn(is_exact));
+  } else {
+    std::erase_if(runs, [&](RecordedRun const& run) {
+      return !has_id(run, [&wanted](std::string const& id) { return id.starts_with(wanted); });
+    });
+  }
   if (runs.size() == 1) return std::move(runs.front());
-  std::string const problem = runs.empty() ? "no run begins with '" : "more than one run begins with '";
-  throw std::runtime_error(command + ": --run: " + problem + printable(wanted) + "'; testlog runs lists them");
+  throw std::runtime_error(command + ": --run: " + text_of_choice(wanted, runs));
 }
 
 tracing::Instant time_written(fs::path const& path) {
@@ -83,18 +108,23 @@ tracing::Instant time_written(fs::path const& path) {
 
 Attempts::Attempts(fs::path const& folder) : all_(RunLog(folder.empty() ? "." : folder.string()).attempts()) {
   for (Attempt const& attempt : all_) {
-    by_recording_[attempt.recording].push_back(&attempt);
+    by_test_[{attempt.recording, attempt.program}].push_back(&attempt);
+    by_file_[attempt.file].push_back(&attempt);
     Times& ctest = ctests_[attempt.run];
     ctest.began = std::min(ctest.began, attempt.began);
     ctest.ended = std::max(ctest.ended, attempt.ended);
   }
 }
 
+std::vector<Attempts::Attempt const*> const& Attempts::of_same_test(Attempt const& attempt) const {
+  return by_test_.at({attempt.recording, attempt.program});
+}
+
 std::vector<TestOfRun> Attempts::tests_of(RecordedRun const& run) const {
   std::set<std::string> const ids(run.ids.begin(), run.ids.end());
   std::vector<TestOfRun> tests;
-  for (auto const& [recording, attempts] : by_recording_) {
-    TestOfRun test{.recording = recording};
+  for (auto const& [name, attempts] : by_test_) {
+    TestOfRun test{.recording = name.first, .program = name.second};
     std::string const* ctest = nullptr;  // that ran the test last; several may have done so at once
     for (Attempt const* const attempt : attempts)
       if (ids.contains(attempt->run)) ctest = &attempt->run;
@@ -111,8 +141,8 @@ std::vector<TestOfRun> Attempts::tests_of(RecordedRun const& run) const {
 }
 
 Attempts::Attempt const* Attempts::attempt_of(std::string const& file) const {
-  auto const found = by_recording_.find(tracing::environment::name_of_attempt(fs::path(file).filename()));
-  auto const start = found == by_recording_.end() ? std::nullopt : start_of(file);
+  auto const found = by_file_.find(tracing::environment::name_of_attempt(fs::path(file).filename()));
+  auto const start = found == by_file_.end() ? std::nullopt : start_of(file);
   Attempt const* made_by = nullptr;
   if (!start) return made_by;
   for (Attempt const* const attempt : found->second)
@@ -121,13 +151,13 @@ Attempts::Attempt const* Attempts::attempt_of(std::string const& file) const {
 }
 
 Attempts::Attempt const* Attempts::later_pass(Attempt const& attempt) const {
-  for (Attempt const* const other : by_recording_.at(attempt.recording))
+  for (Attempt const* const other : of_same_test(attempt))
     if (other->run == attempt.run && other->number > attempt.number && other->passed == true) return other;
   return nullptr;
 }
 
 bool Attempts::is_superseded(Attempt const& attempt) const {
-  std::vector<Attempt const*> const& all = by_recording_.at(attempt.recording);
+  std::vector<Attempt const*> const& all = of_same_test(attempt);
   return std::any_of(all.begin(), all.end(), [&](Attempt const* other) {
     return ctests_.at(other->run).began > ctests_.at(attempt.run).ended;
   });
@@ -142,7 +172,10 @@ std::uintmax_t bytes_on_disk(fs::path const& path) {
 std::vector<std::string> baseline_of(std::string const& file) {
   fs::path const path(file);
   std::string const folder = path.parent_path().empty() ? "." : path.parent_path().string();
-  return tracing::environment::passed_recordings(folder, tracing::environment::name_of_attempt(path.filename()));
+  std::string const name = tracing::environment::name_of_attempt(path.filename());
+  auto const own = tracing::environment::passed_recordings(folder, name);
+  // Two processes recorded at once, and one of them took `<test>.<process>.rec`: it has the baseline of the test.
+  return own.empty() ? tracing::environment::passed_recordings(folder, fs::path(name).stem().stem()) : own;
 }
 
 std::string notes_on_flaky(std::string const& command, std::vector<std::string> const& files) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/environment/ctest_run.h"
@@ -24,13 +25,14 @@ struct RecordedRun {
 };
 
 /// Returns the runs in the build folders that are the current folder or up to four folders below it, the last run
-/// first. A folder without a log of runs, which earlier versions of testlog did not write, counts as one run.
+/// first. A folder without a log of runs, which earlier versions of testlog did not write, counts as one run, and so
+/// does a folder whose log cannot be read, which is reported.
 std::vector<RecordedRun> find_runs();
 /// Overload for one folder of recordings.
 std::vector<RecordedRun> find_runs(std::filesystem::path const& folder);
 
-/// Returns the run that `wanted` names: `latest`, or the beginning of an id. Throws std::runtime_error if there is
-/// none, or more than one.
+/// Returns the run that `wanted` names: `latest`, an id, or else the beginning of an id. Throws std::runtime_error if
+/// there is none, or more than one.
 RecordedRun run_named(std::string const& command, std::string const& wanted);
 
 /// Returns how many bytes of the disk a file takes.
@@ -41,6 +43,7 @@ tracing::Instant time_written(std::filesystem::path const& path);
 /// A test of a run. It is flaky if an attempt failed, or did not end, and a later attempt passed.
 struct TestOfRun {
   std::string recording;   ///< the name of its recording
+  std::string program;     ///< as in Attempt: programs in two folders may have one name, and tests of one name
   int failed_attempt = 0;  ///< the number of its last attempt that did not pass; 0 if there is none
   int passed_attempt = 0;  ///< the number of its last attempt if the test passed in it; otherwise 0
   std::vector<tracing::environment::RunLog::Attempt> attempts{};  ///< of its last ctest, in their order
@@ -54,7 +57,7 @@ class Attempts {
  public:
   using Attempt = tracing::environment::RunLog::Attempt;
   explicit Attempts(std::filesystem::path const& folder);
-  Attempts(Attempts const&) = delete;  // by_recording_ points into all_
+  Attempts(Attempts const&) = delete;  // by_test_ points into all_
   Attempts& operator=(Attempts const&) = delete;
 
   /// Returns the tests of a run, sorted by name, each as its last ctest left it.
@@ -70,8 +73,12 @@ class Attempts {
   struct Times {
     tracing::Instant began{INT64_MAX}, ended{INT64_MIN};
   };
+  using Test = std::pair<std::string, std::string>;  // the recording and the program
+  std::vector<Attempt const*> const& of_same_test(Attempt const& attempt) const;
+
   std::vector<Attempt> all_;
-  std::map<std::string, std::vector<Attempt const*>> by_recording_;
+  std::map<Test, std::vector<Attempt const*>> by_test_;
+  std::map<std::string, std::vector<Attempt const*>> by_file_;
   std::map<std::string, Times> ctests_;  // by the id
 };
 

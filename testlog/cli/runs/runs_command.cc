@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/selection.h"
@@ -36,14 +37,22 @@ struct Row {
   std::uintmax_t bytes = 0;  // of the recordings that are left
 };
 
-void count_tests(Attempts const& attempts, std::vector<Row>& rows) {
-  for (Row& row : rows) {
-    for (TestOfRun const& test : attempts.tests_of(row.run)) {
-      ++row.tests;
-      row.failed += test.has_failed() ? 1 : 0;
-      row.flaky += test.is_flaky() ? 1 : 0;
-    }
+void count_tests(std::vector<TestOfRun> const& tests, Row& row) {
+  for (TestOfRun const& test : tests) {
+    ++row.tests;
+    row.failed += test.has_failed() ? 1 : 0;
+    row.flaky += test.is_flaky() ? 1 : 0;
   }
+}
+
+Row row_of_packed(std::string const& path) {
+  PackedRun packed = read_packed_run("runs", path);
+  return {.run = std::move(packed.run),
+          .tests = packed.summary.test_count,
+          .failed = packed.summary.failed_count,
+          .flaky = packed.summary.flaky_count,
+          .recordings = packed.recordings,
+          .bytes = bytes_on_disk(path)};
 }
 
 // Counts the bytes that the recordings take on the disk: they have holes.
@@ -61,18 +70,23 @@ void count_recordings(fs::path const& folder, std::vector<Row>& rows) {
 
 std::vector<Row> rows_of(std::vector<std::string> const& folders) {
   std::vector<RecordedRun> runs;
+  std::vector<Row> rows;
   for (std::string const& folder : folders) {
+    if (tracing::recording::is_tar(folder)) {
+      rows.push_back(row_of_packed(folder));
+      continue;
+    }
     if (std::error_code error; !fs::is_directory(folder, error))
-      throw std::runtime_error("runs: " + printable(folder) + " is not a folder");
+      throw std::runtime_error("runs: " + printable(folder) + " is neither a folder nor a TAR");
     auto found = find_runs(folder);
     runs.insert(runs.end(), found.begin(), found.end());
   }
   if (folders.empty()) runs = find_runs();
   std::map<fs::path, std::vector<Row>> by_folder;
   for (RecordedRun& run : runs) by_folder[run.folder].push_back({.run = std::move(run)});
-  std::vector<Row> rows;
   for (auto& [folder, own] : by_folder) {
-    count_tests(Attempts(folder), own);
+    Attempts const attempts(folder);
+    for (Row& row : own) count_tests(attempts.tests_of(row.run), row);
     count_recordings(folder, own);
     rows.insert(rows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
   }
@@ -122,12 +136,14 @@ int run(Options const& options) {
 constexpr char kFooter[] = R"(
 The last run comes first. A run is all tests of one ctest; ctests that overlap in time, and ctests of one test each that an
 IDE starts in a row, count as one run. A test counts as failed if its last attempt failed or did not end, and as flaky if it
-passed after an attempt of the same run had failed. The number of bytes is that of the recordings that are left.
+passed after an attempt of the same run had failed. The number of bytes is that of the recordings that are left. Of a packed run,
+only the tests whose recordings are in the TAR are known.
 
 Examples:
   testlog runs
   testlog show --run 4711                             of the run whose id begins with 4711
   testlog runs --json build/Testing/Temporary/testlog
+  testlog runs run.tar                                that testlog pack made
 
 Exit status: 0 runs were printed; 1 there are none; 2 a mistake in the command line.)";
 
@@ -137,7 +153,7 @@ Command add_runs_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("runs", "Lists the runs of tests that are recorded.");
   app->add_option("FOLDER", options->folders,
-                  "Folders of recordings; by default those of the build folders in and below this folder");
+                  "Folders or TARs of recordings; by default those of the build folders in and below this folder");
   app->add_flag("--json", options->json, "A JSON object per run, each on a line of its own");
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};

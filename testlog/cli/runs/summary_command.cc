@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -11,10 +10,12 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/environment/passed_recordings.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -23,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using tracing::support::counted;
 
-constexpr std::uintmax_t kMaxPassedBytes = std::uintmax_t{256} << 20;
 constexpr std::size_t kMaxExplained = 10;  // causes
 
 struct Options {
@@ -62,7 +62,7 @@ int run_after_ctest(std::vector<std::string> const& folders) {
   try {
     for (RecordedRun const& run : runs_of_ctest(folders)) {
       print(explained(run));
-      tracing::environment::limit_passed(run.folder.string(), kMaxPassedBytes);
+      tracing::environment::limit_passed(run.folder.string());
     }
     (void)flush_output("summary");
   } catch (std::exception const& error) {
@@ -73,7 +73,10 @@ int run_after_ctest(std::vector<std::string> const& folders) {
 
 int run(Options const& options) {
   if (!options.after_ctest.empty()) return run_after_ctest(options.after_ctest);
-  summary::RunSummary const summary = explained(run_named("summary", options.run.empty() ? "latest" : options.run));
+  summary::RunSummary const summary =
+      tracing::recording::is_tar(options.run)
+          ? read_packed_run("summary", options.run).summary
+          : explained(run_named("summary", options.run.empty() ? "latest" : options.run));
   if (summary.is_green()) fmt::print("testlog: {} passed\n", counted(summary.test_count, "test"));
   print(summary);
   return flush_output("summary") ? kDone : kFailed;
@@ -86,6 +89,7 @@ without such an event, the assertion. ctest prints this at its end, for the test
 Examples:
   testlog summary
   testlog summary --run 4711
+  testlog summary --run run.tar                       the tests whose recordings testlog pack put there
 
 Exit status: 0 the run was summed up; 1 there is no such run; 2 a mistake in the command line.)";
 
@@ -95,7 +99,7 @@ Command add_summary_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app =
       program.add_subcommand("summary", "Sums up a run: how many tests failed, by their causes, and flaky ones.");
-  app->add_option("-R,--run", options->run, "latest, or the beginning of an id that testlog runs prints")
+  app->add_option("-R,--run", options->run, "latest, the beginning of an id that testlog runs prints, or a TAR")
       ->default_str("latest");
   app->add_option("--after-ctest", options->after_ctest,
                   "Sums up what the ctest that runs this command has left in these folders; never fails")

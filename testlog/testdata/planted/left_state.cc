@@ -39,7 +39,9 @@ TEST_P(LeftState, Raises) {
 TEST_P(LeftState, BeginsAtZero) {
   TRACE_SPAN(debug, "look");
   nap(300);
-  ASSERT_EQ(level.load(), 0);
+  int const found = level.load();
+  TRACE_DEBUG("looked", tracing::kv("level", found));
+  ASSERT_EQ(found, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, LeftState, testing::Range(0, 8));

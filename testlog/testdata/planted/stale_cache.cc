@@ -13,7 +13,10 @@ class Store {
  public:
   int read() {
     TRACE_SPAN(debug, "read");
-    if (int const cached = cache_.load(); cached != 0) return cached;
+    if (int const cached = cache_.load(); cached != 0) {
+      TRACE_TRACE("from the cache", tracing::kv("versions_behind", value_.load() - cached));
+      return cached;
+    }
     int const value = value_.load();
     TRACE_TRACE("read from disk", tracing::kv("value", value));
     cache_.store(value);

@@ -1,48 +1,55 @@
-// Planted: two things happen in the wrong order. A message gets its number before the lock is taken under which it is
-// sent.
+// Planted: two things happen in the wrong order. A job is announced before its input is stored.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 #include "testlog/testdata/planted/noise.h"
 
 namespace planted { namespace {
 
-class Journal {
+class Jobs {
  public:
-  void append(int worker) {
-    TRACE_SPAN(debug, "append", worker);
-    int const number = next_++;
-    TRACE_TRACE("took a number", tracing::kv("number", number));
-    std::lock_guard const lock(mutex_);
-    TRACE_TRACE("written", tracing::kv("number", number));
-    numbers_.push_back(number);
+  static constexpr int kCount = 8;
+
+  void submit(int job) {
+    TRACE_SPAN(debug, "submit");
+    announced_.store(job);
+    TRACE_TRACE("announced");
+    inputs_[static_cast<std::size_t>(job)].store(job * job);
+    TRACE_TRACE("stored", job);
   }
-  std::vector<int> numbers() const { return numbers_; }
+  // Waits for the job. Returns its input.
+  int take(int job) {
+    TRACE_SPAN(debug, "take");
+    while (announced_.load() < job) nap(2000);
+    int const input = inputs_[static_cast<std::size_t>(job)].load();
+    TRACE_TRACE("loaded", job);
+    return input;
+  }
 
  private:
-  std::atomic<int> next_{0};
-  std::mutex mutex_;
-  std::vector<int> numbers_;
+  std::array<std::atomic<int>, kCount + 1> inputs_{};
+  std::atomic<int> announced_{0};
 };
 
 TEST(WrongOrder, Planted) {
-  Journal journal;
-  auto const work = [&journal](int worker) {
-    for (int i = 0; i < 10; ++i) {
+  Jobs jobs;
+  std::atomic<int> wrong{0};
+  std::thread worker([&] {
+    for (int job = 1; job <= Jobs::kCount; ++job) {
       make_noise();
-      nap(500);
-      journal.append(worker);
+      if (jobs.take(job) != job * job) ++wrong;
     }
-  };
-  std::thread first(work, 1), second(work, 2);
-  first.join();
-  second.join();
-  std::vector<int> const numbers = journal.numbers();
-  for (std::size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], static_cast<int>(i));
+  });
+  for (int job = 1; job <= Jobs::kCount; ++job) {
+    make_noise();
+    nap(2000);
+    jobs.submit(job);
+  }
+  worker.join();
+  ASSERT_EQ(wrong.load(), 0);
 }
 
 }}  // namespace planted

@@ -1,0 +1,22 @@
+// read_packed_run(): what a TAR of recordings, such as `testlog pack` makes, tells about a run.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "testlog/cli/runs/recorded_runs.h"
+#include "testlog/summary/run_summary.h"
+
+namespace testlog::cli {
+
+/// The tests whose recordings are in a TAR. Without TRACE_RECORD_KEEP=all, tests that passed left none.
+struct PackedRun {
+  RecordedRun run;              ///< `folder` is the TAR; the id is that of the recording that began first
+  summary::RunSummary summary;  ///< `folder` is the TAR, too; each recording of a test is an attempt
+  std::size_t recordings = 0;
+};
+
+/// Reads all recordings in the TAR. Reports what cannot be read. Throws std::runtime_error if there is no recording.
+PackedRun read_packed_run(std::string const& command, std::string const& path);
+
+}  // namespace testlog::cli
