@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "testlog/why/noise.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 
 namespace testlog::why {
 namespace {
