@@ -33,4 +33,21 @@ TEST(Counted, Steps) {
   EXPECT_LT(steps, 10);
 }
 
+// Finds a stale copy in each fourth run.
+TEST(Stale, FailsInEachFourthRun) {
+  std::string const path = std::getenv("SCENARIO_COUNTER");
+  int runs = 0;
+  std::ifstream(path) >> runs;
+  std::ofstream(path) << ++runs;
+  bool const is_stale = runs % 4 == 0;
+  TRACE_SPAN(info, "request", runs);
+  TRACE_DEBUG("found", is_stale);
+  {
+    TRACE_SPAN(debug, "load", tracing::kv("copies", is_stale ? 0 : 1));
+    if (!is_stale) TRACE_DEBUG("loaded");
+  }
+  TRACE_DEBUG("answered", tracing::kv("status", is_stale ? 500 : 200));
+  EXPECT_FALSE(is_stale);
+}
+
 }  // namespace
