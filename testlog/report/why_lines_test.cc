@@ -13,6 +13,8 @@
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
+#include "tracing_core/record/recording.h"
+#include "tracing_core/record/spans.h"
 
 namespace {
 
@@ -76,6 +78,33 @@ TEST_F(WhyLines, AreThoseOfTheCommand) {
   std::size_t const fourth = command.find("\n4. ");
   ASSERT_NE(fourth, command.npos) << command;
   EXPECT_EQ(lines, command.substr(0, fourth + 1) + "... 1 more (testlog why)\n");
+}
+
+TEST_F(WhyLines, NameTheInnermostSpanThatAnExceptionLeft) {
+  constexpr char kThrows[] = "Parsed.ThrowsInEachFourthRun";
+  std::string const report = run(kThrows, 4).err;
+  EXPECT_THAT(lines_in(report),
+              testing::MatchesRegex(".*: 1 failing run against 3 passing runs ----\n"
+                                    "1\\. request:load:parse:line: left by an exception; in 0 of 3 passing runs .*"
+                                    "; [0-9]+ more follow\n"));
+  EXPECT_THAT(report, HasSubstr("thrown in request{runs=4}:load:parse:line"));
+}
+
+// Also by the handle of a span, but not those of destructors.
+TEST_F(WhyLines, KnowWhichSpansExceptionsLeft) {
+  run("Parsed.*", 4);
+  std::string error;
+  auto const recording = tracing::recording::Recording::read_file(recordings_ + "/testlog_scenarios.rec", error);
+  ASSERT_NE(recording, nullptr) << error;
+  std::string left, ended;
+  tracing::recording::Spans spans;
+  recording->for_each([&](tracing::recording::Entry const& entry) {
+    spans.follow(entry);
+    if (!leaves_span(entry.type) || spans.current() == nullptr) return;
+    (entry.is_by_exception() ? left : ended).append(spans.current()->metadata->name()).append(" ");
+  });
+  EXPECT_EQ(left, "probe line parse load request ");
+  EXPECT_EQ(ended, "clean ");
 }
 
 TEST_F(WhyLines, AreMissingIfNothingDiffers) { EXPECT_EQ(lines_in(run(kThird, 3).err), ""); }

@@ -98,8 +98,8 @@ class RunReader final : public DividedRuns<Run> {
       open_[entry.span] = {entry.metadata, entry.parent, site, &run, begin};
     } else if (entry.type == EntryType::event) {
       run.add_event(run.sites().site_of(*entry.metadata, site_of(run, entry.span)), entry);
-    } else if (ends_span(entry.type)) {
-      end_span(run, entry);
+    } else if (leaves_span(entry.type) || ends_span(entry.type)) {
+      leave_span(run, entry);
     } else if (entry.type == EntryType::values && !entry.is_restated()) {
       if (SiteId const site = site_of(run, entry.span); site != kNoSite) run.add_values(site, entry);
     } else if (entry.type == EntryType::state && !open_.contains(entry.span)) {
@@ -107,10 +107,13 @@ class RunReader final : public DividedRuns<Run> {
     }
   }
 
-  void end_span(RunBuilder& run, Entry const& entry) {
+  void leave_span(RunBuilder& run, Entry const& entry) {
     auto const found = open_.find(entry.span);
     if (found == open_.end()) return;
-    if (found->second.run == &run) run.end_span(found->second, entry);
+    bool const is_of_run = found->second.run == &run;
+    if (is_of_run && entry.is_by_exception()) run.leave_by_exception(found->second.site, entry);
+    if (!ends_span(entry.type)) return;
+    if (is_of_run) run.end_span(found->second, entry);
     open_.erase(found);
   }
 

@@ -48,6 +48,7 @@ std::string difference_of(Cause const& cause, std::size_t passing) {
     case CauseKind::thread: return "on " + cause.here + "; on " + cause.there + " in " + in_all;
     case CauseKind::occurs: return "recorded here; in " + passing_of(cause.share_passing, passing);
     case CauseKind::exception:
+      if (cause.field.empty()) return cause.here + "; in " + passing_of(cause.share_passing, passing);
       return cause.field + " is " + cause.here + "; recorded in " + passing_of(cause.share_passing, passing);
     case CauseKind::missing: return "missing before the failure; recorded in " + in_others;
     case CauseKind::count: return cause.here + "; " + cause.there + " in " + in_all;
