@@ -148,6 +148,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (failed) {
       copy_death_tests();
       report = report_.print_unreported(headline_of(test));
+      report_.print_why(name_of(test));
       report_unmatched(session_, Unmatched::all);
       if (!path_.empty()) record_property(test, "trace_span_path", path_);
     } else {

@@ -92,7 +92,7 @@ TEST_F(Attempts, AreExplainedByThoseThatPassed) {
               HasSubstr("    why: process_scenarios \"loaded\": is_stale is true; false in 2 of 2 passing runs"));
   EXPECT_THAT(ask("why --run latest --failing x"), HasSubstr("give no --failing beside it"));
   std::filesystem::remove_all(path_of("passed"));
-  EXPECT_THAT(ask("why"), HasSubstr("Retried.FailsTheThirdTime has no passing run; two are needed"));
+  EXPECT_THAT(ask("why"), HasSubstr("too few passing runs of Retried.FailsTheThirdTime; two are needed"));
   EXPECT_THAT(ask("summary"), AllOf(Not(HasSubstr("why: ")), Not(HasSubstr("testlog why"))));
 }
 

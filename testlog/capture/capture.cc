@@ -47,7 +47,9 @@ class CaptureLayer final : public tracing::Layer {
     record_.on_enter(span, context);
   }
   void on_exit(SpanRef span, Context const& context) noexcept override {
-    observe_exit(span);
+    if (is_unwinding() && leaves_by_exception(span)) [[unlikely]]
+      return record_.on_exit_by_exception(span, context);
+    observe_record();
     record_.on_exit(span, context);
   }
   void on_scope_begin(SpanRef span, Context const& context) noexcept override {
@@ -57,7 +59,9 @@ class CaptureLayer final : public tracing::Layer {
     record_.on_scope_begin(span, context);
   }
   void on_scope_end(SpanRef span, Context const& context) noexcept override {
-    observe_exit(span);
+    if (is_unwinding() && leaves_by_exception(span)) [[unlikely]]
+      return record_.on_scope_end_by_exception(span, context);
+    observe_record();
     record_.on_scope_end(span, context);
   }
   void on_record(SpanRef span, tracing::FieldValues const& values, Context const& context) noexcept override {

@@ -117,6 +117,11 @@ void RecordingFile::log_begin(std::filesystem::path const& folder, tracing::envi
   log.begin(run_, name_in_log_, tracing::Instant::now());
 }
 
+std::vector<std::string> RecordingFile::passed_recordings() const {
+  if (folder_of_log_.empty()) return {};
+  return tracing::environment::passed_recordings(folder_of_log_, name_in_log_);
+}
+
 std::optional<tracing::Instant> RecordingFile::run_began() const {
   if (folder_of_log_.empty() || !run_.is_ctest) return std::nullopt;
   return tracing::environment::RunLog(folder_of_log_).first_of(run_);

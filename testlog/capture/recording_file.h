@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "testlog/environment.h"
 #include "testlog/internal/process.h"
@@ -42,6 +43,10 @@ class RecordingFile {
   bool is_default() const noexcept { return is_default_; }
   /// Says why the default file could not be made; empty if it was made or was not wanted.
   std::string const& problem() const noexcept { return problem_; }
+
+  /// Returns the paths of the last recordings of this process's tests that passed, the last first; none without
+  /// TRACE_RECORD_DEFAULT.
+  std::vector<std::string> passed_recordings() const;
 
   /// Returns when the first process of this process's ctest began; nothing without TRACE_RECORD_DEFAULT or ctest.
   std::optional<tracing::Instant> run_began() const;

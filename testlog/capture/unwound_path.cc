@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
 
 #include "tracing_core/format/span_path.h"
 #include "tracing_core/support/utf8.h"
@@ -27,30 +26,29 @@ void forget_unwound() noexcept {
 }
 
 void observe_record() noexcept {
-  if (any && std::uncaught_exceptions() == 0) [[unlikely]]
+  if (any && !is_unwinding()) [[unlikely]]
     forget_unwound();
 }
 
 void observe_enter() noexcept {
-  if (std::uncaught_exceptions() == 0) [[likely]]
+  if (!is_unwinding()) [[likely]]
     return;
   ++spans_of_destructors;
   any = true;
 }
 
-void observe_exit(tracing::SpanRef span) noexcept {
-  if (std::uncaught_exceptions() == 0) [[likely]]
-    return observe_record();
+bool leaves_by_exception(tracing::SpanRef span) noexcept {
   if (spans_of_destructors > 0) {
     --spans_of_destructors;
-    return;
+    return false;
   }
   any = true;
-  if (path_size > 0) return;
+  if (path_size > 0) return true;
   tracing::InlineTextBuffer<sizeof(path)> text;
   tracing::append_span_path(text, span);
   path_size = tracing::support::char_start(text.view(), std::min(text.size(), sizeof(path)));
   text.view().copy(path, path_size);
+  return true;
 }
 
 }}  // namespace testlog::v1

@@ -6,6 +6,7 @@
 // the path of the first exception.
 #pragma once
 
+#include <exception>
 #include <string_view>
 
 #include "tracing_core/collect/span_ref.h"
@@ -22,6 +23,10 @@ void forget_unwound() noexcept;
 // own.
 void observe_record() noexcept;
 void observe_enter() noexcept;
-void observe_exit(tracing::SpanRef span) noexcept;
+
+/// Returns true while an exception unwinds the stack of this thread.
+inline bool is_unwinding() noexcept { return std::uncaught_exceptions() != 0; }
+/// Called if is_unwinding() when a span is left. Returns false if a destructor leaves a span that it has entered.
+bool leaves_by_exception(tracing::SpanRef span) noexcept;
 
 }}  // namespace testlog::v1

@@ -9,7 +9,7 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/recording_statistics.h"
 #include "testlog/cli/terminal.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 
 namespace testlog::cli {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace testlog::cli {
 
@@ -42,6 +43,11 @@ bool flush_output(char const* command);
 /// Escapes the characters of a text that might end a line, change the terminal or hide what is there: control
 /// characters, bytes that are not UTF-8, and characters that change the direction of text.
 std::string printable(std::string_view text);
+
+/// Returns a word as a shell reads it, in quotes if it needs any.
+std::string shell_word(std::string_view word);
+/// Returns words with spaces between them.
+std::string shell_words(std::vector<std::string> const& words);
 
 /// Writes lines to standard error, each as printable(), so that names of tests, files and spans in a message cannot
 /// change the terminal. The caller must apply printable() to names that may contain a line end.

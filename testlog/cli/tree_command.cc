@@ -9,7 +9,7 @@
 #include "testlog/cli/directive_notes.h"
 #include "testlog/cli/span_times.h"
 #include "testlog/cli/terminal.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 
 namespace testlog::cli {
 namespace {

@@ -140,6 +140,33 @@ std::string FailureReport::print(std::string_view headline, bool always, std::ve
   return text;
 }
 
+void FailureReport::print_why(std::string const& test) noexcept {
+  constexpr std::size_t kMaxLines = 3;
+  try {
+    tracing::internal::InSubscriber const in_subscriber;
+    if (parts_.is_mute || parts_.run_records == nullptr) return;
+    std::vector<std::string> passing = parts_.recording_file.passed_recordings();
+    if (passing.empty()) return;
+    auto const recording = parts_.capture.read(parts_.capture.begin_of_test());
+    if (recording == nullptr) return;
+    auto const explanation = why::explain_by_baseline({.name = test,
+                                                       .recording = *recording,
+                                                       .file = parts_.recording_file.path(),
+                                                       .is_ending = true,
+                                                       .passing = std::move(passing)},
+                                                      entries_left_);
+    if (!explanation) return;
+    std::string const text = why::text_of(*explanation, kMaxLines, false, "testlog why");
+    std::string lines;
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+      end = text.find('\n', begin) + 1;
+      lines += parts_.output.note("why", test, std::string_view(text).substr(begin, end - begin));
+    }
+    parts_.output.write(lines);
+  } catch (...) {  // out of memory
+  }
+}
+
 bool FailureReport::print_matching(std::string_view test) {
   tracing::internal::InSubscriber const in_subscriber;
   std::uint64_t const from = parts_.capture.unreported().first_of_tests();

@@ -8,6 +8,7 @@
 
 #include "testlog/report/noted_failures.h"
 #include "testlog/report/report_parts.h"
+#include "testlog/why/baseline.h"
 
 namespace testlog { inline namespace v1 {
 
@@ -25,6 +26,10 @@ class FailureReport {
   /// nothing or, with `always`, only the headline. Returns the first 16 KiB of the report; empty if it has no record.
   /// GoogleTest's XML or JSON file gets it even if it is not printed.
   std::string print_unreported(std::string_view headline, bool always = false);
+  /// Prints the first lines of `testlog why` about the running test, which has failed, if the last recordings of the
+  /// test that passed are there. Says nothing if they cannot be read or nothing differs. Reads nothing once the process
+  /// has read why::kMaxCompared entries for this.
+  void print_why(std::string const& test) noexcept;
   /// Prints the records that TRACE_FILTER selected, under the name of the test that passed or, after the last test,
   /// without a headline. Returns true if there were any.
   bool print_matching(std::string_view test);
@@ -39,6 +44,7 @@ class FailureReport {
 
   ReportParts const& parts_;
   NotedFailures failures_;
+  std::uint64_t entries_left_ = why::kMaxCompared;  // that print_why() may read
 };
 
 }}  // namespace testlog::v1

@@ -230,8 +230,8 @@ std::string without_tree(std::string text) {
   for (std::string_view const before : {"    at ", ": ", "FAIL "}) {
     for (std::size_t at = text.find(before); at != text.npos; at = text.find(before, at + 1)) {
       std::size_t const path = at + before.size();
-      std::size_t const tree = text.find("testlog/testdata/", path);
-      if (tree < text.find_first_of(" \n", path)) text.erase(path, tree - path);
+      std::string_view const word = std::string_view(text).substr(path, text.find_first_of(" \n", path) - path);
+      if (std::size_t const tree = word.find("testlog/testdata/"); tree != word.npos) text.erase(path, tree);
     }
   }
   return text;

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMinPassing = 2;
 
 enum class CauseKind : std::uint8_t {
   order,      ///< two threads did things with the same value in the other order, or one thread took another step
-  exception,  ///< an event or span with an error, which passing runs do not have
+  exception,  ///< an event or span with an error, which passing runs do not have; or an exception left a span
   value,      ///< a field has a value that it has in no passing run
   thread,     ///< a statement ran on another thread
   occurs,     ///< passing runs do not have it

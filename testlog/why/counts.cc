@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "testlog/why/sites.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/record/tests.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "testlog/why/json_members.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace testlog::why {

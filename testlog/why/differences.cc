@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "testlog/why/noise.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 
 namespace testlog::why {
 namespace {
@@ -56,6 +56,7 @@ class Comparison {
     for (FieldId field = 0; field < run_.fields.size(); ++field) compare_values(field);
     for (SiteId site = 0; site < sites_.size(); ++site) {
       compare_occurrence(site);
+      compare_exceptions(site);
       compare_count(site);
       compare_threads(site);
       compare_steps(site, false);
@@ -149,6 +150,21 @@ class Comparison {
       difference.cause.field = sites_.name(sites_.field(field).name);
       difference.cause.here = values_at(run_, field).first_of(ValueClass::error).text;
     }
+  }
+
+  // Compares whether exceptions left spans, in runs that have such spans.
+  void compare_exceptions(SiteId site) {
+    SiteFeatures const& here = at(run_, site);
+    if (!here.left) return;
+    std::size_t with = 0, without = 0;
+    for (RunFeatures const* const one : passing_) {
+      if (at(*one, site).count > 0) ++(at(*one, site).left ? with : without);
+    }
+    if (without == 0 || with + without < kMinPassing) return;
+    Difference& difference = add(CauseKind::exception, site, kLeft, here.left);
+    difference.passing = with + without;
+    difference.share_passing = static_cast<double>(with) / static_cast<double>(with + without);
+    difference.cause.here = "left by an exception";
   }
 
   std::uint32_t count_here(SiteId site) const noexcept {

@@ -17,9 +17,11 @@ namespace testlog::why {
 struct DifferenceKey {
   CauseKind kind = CauseKind::value;
   SiteId site = kNoSite;
-  std::uint64_t detail = 0;  // a field; of an order: the other site
+  std::uint64_t detail = 0;  // a field; of an order: the other site; of an exception that left a span: kLeft
   friend auto operator<=>(DifferenceKey const&, DifferenceKey const&) noexcept = default;
 };
+
+inline constexpr std::uint64_t kLeft = 1;
 
 struct Difference {
   DifferenceKey key{};

@@ -79,6 +79,7 @@ Moment RunBuilder::step(SiteId site, bool is_end, Entry const& entry) {
     run_.sites[site_of(thread.last)].next_steps[why::is_end(thread.last)].see(std::uint64_t{step} + 1, now);
   thread.last = step;
   thread.has_last = true;
+  thread.last_order = now.order;
   if (entry.track == run_.main_thread) main_step(step);
   return now;
 }
@@ -139,6 +140,11 @@ void RunBuilder::end_span(OpenSpan const& span, Entry const& entry) {
   } else {
     ++order_;
   }
+}
+
+void RunBuilder::leave_by_exception(SiteId site, Entry const& entry) {
+  Moment& left = at(site).left;
+  if (!has_failed_ && !left) left = {thread_of(entry, site).last_order, entry.time.ns, entry.track};
 }
 
 void RunBuilder::add_event(SiteId site, Entry const& entry) { add_fields(site, entry, step(site, false, entry)); }

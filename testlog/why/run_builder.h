@@ -62,6 +62,8 @@ class RunBuilder {
   /// Adds a step, and then its fields. Returns its moment.
   Moment begin_span(SiteId site, tracing::recording::Entry const& entry);
   void end_span(OpenSpan const& span, tracing::recording::Entry const& entry);
+  /// Notes that an exception leaves the span.
+  void leave_by_exception(SiteId site, tracing::recording::Entry const& entry);
   void add_event(SiteId site, tracing::recording::Entry const& entry);
   void add_values(SiteId site, tracing::recording::Entry const& entry);
 
@@ -78,6 +80,7 @@ class RunBuilder {
     NameId group = 0;
     StepId last = 0;
     bool has_last = false;
+    std::uint64_t last_order = 0;
   };
   // What a passing run knows of a failing run that it is compared with.
   struct Aim {

@@ -27,6 +27,7 @@ struct SiteFeatures {
   std::int64_t longest_ns = 0;  ///< of its spans; spans that had not ended count until the failure
   Moment longest{};             ///< when the longest span began
   bool has_error = false;       ///< a field was an error
+  Moment left{};                ///< when an exception first left a span; its order is that of the thread's step before
   Values threads{};             ///< the groups of threads that were here
   Values next_steps[2]{};       ///< the next steps on its threads: after it, and after its end
 };

@@ -11,9 +11,10 @@
 namespace testlog::why {
 
 /// Adds the runs in a recording that failed or did not end, of the tests for which `is_wanted` returns true. A
-/// recording without tests is one run, which failed at its end.
+/// recording without tests is one run, which failed at its end. `unended` is the result of a test whose end is not
+/// recorded: `failed` for a test of this process that is about to end, or nothing.
 void add_failing_runs(ComparedTests& tests, tracing::recording::Recording& recording, std::string const& file,
-                      std::function<bool(std::string_view)> const& is_wanted);
+                      std::function<bool(std::string_view)> const& is_wanted, std::string_view unended = {});
 /// Adds the runs in a recording that passed, of the tests that have failing runs. REQUIRES: all failing runs were added
 /// before.
 void add_passing_runs(ComparedTests& tests, tracing::recording::Recording& recording, std::string const& file);

@@ -1,11 +1,10 @@
 #include "testlog/why/tree_reader.h"
 
-#include <map>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
-#include "tracing_core/record/tests.h"
+#include "testlog/why/divided_runs.h"
 
 namespace testlog::why {
 namespace {
@@ -13,72 +12,39 @@ namespace {
 using tracing::recording::Entry;
 using tracing::recording::EntryType;
 using tracing::recording::Recording;
-using tracing::recording::text_of_field;
 
-class TreeReader {
+struct Run {
+  RunTree run;
+  Names names;
+  SitesOfRecording sites;
+  std::unordered_map<std::uint64_t, NodeId> open{};    // by key
+  std::unordered_map<std::uint64_t, NameId> groups{};  // by track
+};
+
+class TreeReader final : public DividedRuns<Run> {
  public:
   TreeReader(Recording& recording, std::string const& file,
              std::function<Names const*(std::string const& test)> const& names_of,
              std::function<void(RunTree)> const& add)
-      : recording_(recording), file_(file), names_of_(names_of), add_(add) {}
-
-  void read() {
-    is_whole_ = !recording_.has(EntryType::mark);
-    if (is_whole_) begin_run(0, "");
-    recording_.for_each([this](Entry const& entry) {
-      last_ = entry.time;
-      if (entry.type == EntryType::mark) return see_mark(entry);
-      auto const run = runs_.find(is_whole_ ? 0 : entry.tag);
-      if (run != runs_.end()) see(*run->second, entry);
-    });
-    while (!runs_.empty()) end_run(runs_.begin(), "");
-  }
+      : DividedRuns(recording), file_(file), names_of_(names_of), add_(add) {}
 
  private:
-  struct Run {
-    RunTree run;
-    Names names;
-    SitesOfRecording sites;
-    std::unordered_map<std::uint64_t, NodeId> open{};    // by key
-    std::unordered_map<std::uint64_t, NameId> groups{};  // by track
-  };
-  using Runs = std::map<std::uint32_t, std::unique_ptr<Run>>;  // by tag
-
-  void begin_run(std::uint32_t tag, std::string test) {
-    if (auto const before = runs_.find(tag); before != runs_.end()) end_run(before, "");
+  std::unique_ptr<Run> begin(std::string const& test) override {
     Names const* const names = names_of_(test);
-    if (names == nullptr) return;
-    runs_[tag] =
-        std::unique_ptr<Run>(new Run{.run = {.file = file_, .test = std::move(test), .tree = SpanTree(main_thread())},
-                                     .names = *names,
-                                     .sites = SitesOfRecording(names->sites)});
+    if (names == nullptr) return nullptr;
+    return std::unique_ptr<Run>(new Run{.run = {.file = file_, .test = test, .tree = SpanTree(main_thread())},
+                                        .names = *names,
+                                        .sites = SitesOfRecording(names->sites)});
   }
 
-  std::uint64_t main_thread() const noexcept {
-    for (tracing::recording::Thread const& thread : recording_.threads()) {
-      if (thread.os_thread == static_cast<std::int64_t>(recording_.process())) return thread.number;
-    }
-    return 0;
+  void end(Run& run, RunEnd end) override {
+    run.run.result = std::move(end.result);
+    run.run.lost = end.lost;
+    run.run.tree.finish(end.time.ns);
+    add_(std::move(run.run));
   }
 
-  void see_mark(Entry const& mark) {
-    std::string_view const name = mark.metadata->name();
-    if (name == "test_begin") return begin_run(mark.tag, text_of_field(mark, "test"));
-    auto const run = runs_.find(mark.tag);
-    if (name == "test_end" && run != runs_.end() && text_of_field(mark, "test") == run->second->run.test)
-      end_run(run, text_of_field(mark, "result"));
-  }
-
-  void end_run(Runs::iterator at, std::string result) {
-    RunTree& run = at->second->run;
-    run.result = std::move(result);
-    run.lost = is_whole_ ? recording_.lost().count : recording_.lost_of(at->first);
-    run.tree.finish(last_.ns);
-    add_(std::move(run));
-    runs_.erase(at);
-  }
-
-  void see(Run& run, Entry const& entry) {
+  void see(Run& run, Entry const& entry) override {
     if (begins_span(entry.type)) {
       open(run, entry);
     } else if (entry.type == EntryType::event) {
@@ -91,7 +57,7 @@ class TreeReader {
     } else if (entry.type == EntryType::values && !entry.is_restated() && run.open.contains(entry.span)) {
       add_values(run, run.open[entry.span], entry);
     } else if (entry.type == EntryType::state && !run.open.contains(entry.span) &&
-               (is_whole_ || entry.span_tag == entry.tag)) {
+               (is_program() || entry.span_tag == entry.tag)) {
       open(run, entry);  // its beginning was overwritten
     }
   }
@@ -139,13 +105,9 @@ class TreeReader {
     }
   }
 
-  Recording& recording_;
   std::string const& file_;
   std::function<Names const*(std::string const& test)> const& names_of_;
   std::function<void(RunTree)> const& add_;
-  bool is_whole_ = false;  // the recording has no tests and is one run
-  tracing::Instant last_{};
-  Runs runs_;
 };
 
 }  // namespace

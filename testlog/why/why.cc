@@ -139,6 +139,10 @@ class Consequences {
     CauseKind const kind = later.difference.cause.kind, by = cause.difference.cause.kind;
     SiteId const site = later.difference.key.site, from = cause.difference.key.site;
     bool const is_inside = sites_.is_inside(site, from);
+    if (is_left(later)) return is_left(cause) && sites_.is_inside(from, site);
+    if (is_left(cause) && kind == CauseKind::missing)
+      return is_inside ? later.difference.at.order >= cause.difference.at.order
+                       : at_first(passing_, site).before == from;
     switch (kind) {
       case CauseKind::value: return is_repeated(later, cause);
       case CauseKind::order: return by != CauseKind::value && by != CauseKind::duration && touches(later, from);
@@ -159,6 +163,11 @@ class Consequences {
   }
 
  private:
+  // Returns true if an exception left a span.
+  static bool is_left(Found const& found) {
+    return found.difference.key.kind == CauseKind::exception && found.difference.key.detail == kLeft;
+  }
+
   static bool is_repeated(Found const& later, Found const& cause) {
     Cause const &a = later.difference.cause, &b = cause.difference.cause;
     return b.kind == CauseKind::value && a.field == b.field && a.here == b.here && a.there == b.there &&

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -184,6 +185,35 @@ TEST_F(Why, ComparesProgramsWithoutTests) {
   };
   Outcome const outcome = why({"--failing", work("red.rec", 1), "--passing", work("1.rec", 0), work("2.rec", 0)});
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("---- the run: "), HasSubstr("\"done\": status is 1; 0 in 2 of 2")));
+}
+
+// The names need quotes in a shell, and one of them more than GoogleTest's filter takes.
+TEST_F(Why, AdvisesOnceWhatAShellRuns) {
+  std::vector<std::string> const names{"All/It's $HOME.Fails/a-b", "Cache.Closes \"all\""};
+  std::string const red = folder_ / "some red.rec";
+  {
+    TestRecorder recorder(red);
+    for (std::string const& name : names) {
+      recorder.run(name, [&] {
+        recorder.fail();
+        return std::string("failed");
+      });
+    }
+  }
+  Outcome const outcome = why({"--failing", red});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(testlog::testdata::count(outcome.err, "testlog why: "), 1) << outcome.err;
+  tracing::testing::expect_approved("why_advice.txt", stable(outcome.err));
+
+  std::filesystem::create_directories(folder_ / "build");
+  std::string const program = folder_ / "build/pool_test";
+  std::ofstream(program) << "#!/bin/sh\necho \"$TRACE_RECORD\" \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::string advice = outcome.err.substr(outcome.err.find('\n') + 1);
+  advice.insert(advice.find("testlog why"), "echo ");
+  Outcome const run = testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && eval \"$1\"", folder_ / "", advice});
+  std::string const line = "passing --gtest_filter=All/It's $HOME.Fails/a?b:Cache.Closes \"all\"\n";
+  EXPECT_EQ(run.out, line + line + line + "testlog why --failing " + red + " --passing passing\n") << run.err;
 }
 
 TEST_F(Why, ExplainsMistakes) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "testlog/why/json_members.h"
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -48,6 +48,7 @@ std::string difference_of(Cause const& cause, std::size_t passing) {
     case CauseKind::thread: return "on " + cause.here + "; on " + cause.there + " in " + in_all;
     case CauseKind::occurs: return "recorded here; in " + passing_of(cause.share_passing, passing);
     case CauseKind::exception:
+      if (cause.field.empty()) return cause.here + "; in " + passing_of(cause.share_passing, passing);
       return cause.field + " is " + cause.here + "; recorded in " + passing_of(cause.share_passing, passing);
     case CauseKind::missing: return "missing before the failure; recorded in " + in_others;
     case CauseKind::count: return cause.here + "; " + cause.there + " in " + in_all;
@@ -105,7 +106,7 @@ std::string line_of(Cause const& cause, std::size_t passing) {
   return tracing::sanitized_in_line(line);
 }
 
-std::string text_of(Explanation const& explanation, std::size_t max_lines, bool is_coloured) {
+std::string text_of(Explanation const& explanation, std::size_t max_lines, bool is_coloured, std::string_view more) {
   std::string text = is_coloured ? "\x1b[1m" : "";
   text += "---- " + (explanation.test.empty() ? std::string("the run") : tracing::sanitized_in_line(explanation.test));
   text +=
@@ -115,7 +116,7 @@ std::string text_of(Explanation const& explanation, std::size_t max_lines, bool 
   for (std::size_t i = 0; i < explanation.causes.size() && i < max_lines; ++i)
     text += std::to_string(i + 1) + ". " + line_of(explanation.causes[i], explanation.passing) + "\n";
   if (explanation.causes.size() > max_lines)
-    text += "... " + std::to_string(explanation.causes.size() - max_lines) + " more (--json)\n";
+    text += "... " + std::to_string(explanation.causes.size() - max_lines) + " more (" + std::string(more) + ")\n";
   return text;
 }
 

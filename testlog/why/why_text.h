@@ -29,8 +29,10 @@ Explanation explain(std::string const& test, ComparedTest const& runs);
 std::string line_of(Cause const& cause, std::size_t passing);
 
 inline constexpr std::size_t kMaxLines = 10;
-/// Returns a headline and the lines of the first `max_lines` causes, numbered.
-std::string text_of(Explanation const& explanation, std::size_t max_lines = kMaxLines, bool is_coloured = false);
+/// Returns a headline and the lines of the first `max_lines` causes, numbered. If there are more, the last line says
+/// that `more` has them.
+std::string text_of(Explanation const& explanation, std::size_t max_lines = kMaxLines, bool is_coloured = false,
+                    std::string_view more = "--json");
 /// Appends an object; docs/why.md describes it. It has all causes.
 void append_json(tracing::TextBuffer& out, Explanation const& explanation);
 

@@ -47,6 +47,7 @@ struct Entry {
   static constexpr std::uint8_t kRestated = 8;
   static constexpr std::uint8_t kForeign = 32;
   static constexpr std::uint8_t kShown = 64;
+  static constexpr std::uint8_t kByException = 128;
 
   EntryType type = EntryType::event;
   std::uint8_t flags = 0;  ///< the bits of docs/recording-format.md
@@ -72,6 +73,9 @@ struct Entry {
   bool is_restated() const noexcept { return (flags & kRestated) != 0; }
   /// True if the entry, or the beginning of its span, was printed when it happened.
   bool was_shown() const noexcept { return (flags & kShown) != 0; }
+  /// True if an exception left the span. Only test programs record this, and only of spans that they are in, not of
+  /// spans that begin while an exception unwinds the stack.
+  bool is_by_exception() const noexcept { return leaves_span(type) && (flags & kByException) != 0; }
   /// True if `time` was given with the entry, which then need not be in the order of time.
   bool has_own_time() const noexcept { return (flags & kForeign) != 0; }
   /// REQUIRES: metadata != nullptr.

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -69,24 +68,6 @@ std::string escaped(std::string_view text) {
     out += c;
   }
   return out;
-}
-
-// Returns a word as a shell reads it.
-std::string shell_word(std::string_view word) {
-  auto const is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) ||
-           std::string_view("_./:=,+@%-").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  std::string out = "'";
-  for (char const c : word) c == '\'' ? out += "'\\''" : out += c;
-  return out + "'";
-}
-
-std::string shell_words(std::vector<std::string> const& words) {
-  std::string text;
-  for (std::string const& word : words) text.append(text.empty() ? "" : " ").append(shell_word(word));
-  return text;
 }
 
 // Returns the names in a list from `ctest -N`, which has lines such as `  Test #12: Pool.Grows`.

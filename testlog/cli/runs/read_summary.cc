@@ -12,8 +12,7 @@
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/summary/recorded_tests.h"
-#include "testlog/why/run_reader.h"
-#include "testlog/why/why_text.h"
+#include "testlog/why/baseline.h"
 #include "tracing_core/record/decode/recording_files.h"
 
 namespace testlog::cli {
@@ -27,7 +26,6 @@ using summary::TestAttempt;
 using summary::TestOutcome;
 using tracing::recording::Recording;
 
-constexpr std::uint64_t kMaxCompared = 1'000'000;  // entries of a recording
 constexpr std::size_t kMaxLineBytes = 4096;
 
 // A recording that an attempt has left.
@@ -202,25 +200,19 @@ void explain_causes(RunSummary& run, std::size_t max_causes, std::size_t max_lin
 }
 
 std::vector<std::string> differences_of(TestOutcome const& failure, std::size_t max_lines) {
-  why::ComparedTests tests;
-  auto const read = [](std::string const& file, auto add) {
-    std::string error;
-    auto const recording = Recording::read_file(file, error);
-    if (recording != nullptr && recording->entry_count() <= kMaxCompared) add(*recording, file);
-  };
-  read(failure.recording, [&](Recording& recording, std::string const& file) {
-    why::add_failing_runs(tests, recording, file, [&failure](std::string_view name) { return name == failure.name; });
-  });
-  for (std::string const& file : baseline_of(failure.recording)) {
-    read(file,
-         [&tests](Recording& recording, std::string const& path) { why::add_passing_runs(tests, recording, path); });
-  }
+  std::string error;
+  auto const recording = Recording::read_file(failure.recording, error);
+  if (recording == nullptr) return {};
+  std::uint64_t entries_left = why::kMaxCompared;
+  auto const explanation = why::explain_by_baseline({.name = failure.name,
+                                                     .recording = *recording,
+                                                     .file = failure.recording,
+                                                     .is_ending = false,
+                                                     .passing = baseline_of(failure.recording)},
+                                                    entries_left);
   std::vector<std::string> lines;
-  auto const test = tests.find(failure.name);
-  if (test == tests.end() || test->second.passing.size() < why::kMinPassing) return lines;
-  why::Explanation const explanation = why::explain(test->first, test->second);
-  for (std::size_t i = 0; i < std::min(max_lines, explanation.causes.size()); ++i)
-    lines.push_back(why::line_of(explanation.causes[i], explanation.passing));
+  for (std::size_t i = 0; explanation && i < std::min(max_lines, explanation->causes.size()); ++i)
+    lines.push_back(why::line_of(explanation->causes[i], explanation->passing));
   return lines;
 }
 

@@ -43,17 +43,47 @@ bool read_all(std::vector<std::string> const& paths, Progress& progress, Add add
   return is_good;
 }
 
-// Returns a sentence for a test with too few passing runs, and the commands that make them.
-std::string text_of_missing_runs(std::string const& test, why::ComparedTest const& runs) {
-  why::RunFeatures const& failing = runs.failing.front();
-  std::string const program = failing.command.substr(0, failing.command.find(' '));
-  std::string text = "testlog why: " + (test.empty() ? std::string("the program") : printable(test)) + " has ";
-  text += runs.passing.empty() ? "no passing run" : "one passing run";
-  text += "; two are needed, to know which values differ in every run. To record three:\n";
-  text += "  mkdir -p passing; for i in 1 2 3; do TRACE_RECORD=passing ";
-  text += program.empty() ? "./program" : printable(program);
-  if (!test.empty()) text += " --gtest_filter='" + printable(test) + "'";
-  return text + "; done; testlog why --failing " + printable(failing.file) + " --passing passing\n";
+// Returns a filter of GoogleTest that selects the tests. A `?` replaces what GoogleTest would not take as part of a
+// name.
+std::string gtest_filter_of(std::vector<std::string> const& tests) {
+  std::string filter;
+  for (std::string const& test : tests) {
+    filter += filter.empty() ? "" : ":";
+    for (char const c : test) filter += c == '-' || c == ':' || c == '*' ? '?' : c;
+  }
+  return filter;
+}
+
+std::string names_of(std::vector<std::string> const& tests) {
+  constexpr std::size_t kMaxNames = 5;
+  std::string text;
+  for (std::size_t i = 0; i < tests.size() && i < kMaxNames; ++i)
+    text += (i == 0 ? "" : ", ") + (tests[i].empty() ? std::string("the program") : printable(tests[i]));
+  return tests.size() > kMaxNames ? text + " and " + std::to_string(tests.size() - kMaxNames) + " more" : text;
+}
+
+// Tests with too few passing runs, by program.
+using LackingTests = std::map<std::string, std::vector<std::string>>;
+
+// Returns a sentence about such tests, and the command that records passing runs of them.
+std::string text_of_missing_runs(LackingTests const& lacking, Options const& options) {
+  constexpr std::size_t kMaxFilter = 20;  // with more tests, the command runs all tests of the program
+  std::vector<std::string> all;
+  std::string commands;
+  for (auto const& [program, tests] : lacking) {
+    all.insert(all.end(), tests.begin(), tests.end());
+    commands += "TRACE_RECORD=passing " + shell_word(program.empty() ? "./program" : program);
+    if (!tests.front().empty() && tests.size() <= kMaxFilter)
+      commands += " --gtest_filter=" + shell_word(gtest_filter_of(tests));
+    commands += "; ";
+  }
+  std::string again = "testlog why";
+  if (!options.failing.empty()) again += " --failing " + shell_words(options.failing);
+  if (!options.run.empty()) again += " --run " + shell_word(options.run);
+  if (!options.tests.empty()) again += " --test " + shell_word(options.tests);
+  return "testlog why: too few passing runs of " + names_of(all) +
+         "; two are needed, to know which values differ in every run. To record three:\n" +
+         "  mkdir -p passing; for i in 1 2 3; do " + commands + "done; " + again + " --passing passing\n";
 }
 
 std::string notes_of(why::Explanation const& explanation) {
@@ -126,15 +156,18 @@ int run(Options const& options) {
     return kFailed;
   }
   std::string notes;
+  LackingTests lacking;
   std::vector<why::Explanation> explanations;
   for (auto const& [name, runs] : tests) {
     if (runs.passing.size() < why::kMinPassing) {
-      notes += text_of_missing_runs(name, runs);
+      std::string const& command = runs.failing.front().command;
+      lacking[command.substr(0, command.find(' '))].push_back(name);
       continue;
     }
     explanations.push_back(why::explain(name, runs));
     notes += notes_of(explanations.back());
   }
+  if (!lacking.empty()) notes += text_of_missing_runs(lacking, options);
   report(notes);
   if (explanations.empty()) return kFailed;
   tracing::InlineTextBuffer<4096> text;

@@ -136,7 +136,7 @@ void ChunkWriter::drop(NewRecord const& record) noexcept {
 bool ChunkWriter::put(NewRecord const& record) noexcept {
   if (std::uint32_t const tag = next_tag(); tag != tag_ && !change_tag(tag)) [[unlikely]]
     return false;
-  bool const is_there = record.metadata == nullptr ? put_scope_end() : append(record);
+  bool const is_there = record.metadata == nullptr ? put_scope_end(record.flags) : append(record);
   if (is_there) spans_ += begins_span(record.type);
   return is_there;
 }
@@ -147,9 +147,10 @@ bool ChunkWriter::put_description(NewRecord const& record) noexcept {
   return is_there;
 }
 
-bool ChunkWriter::put_scope_end() noexcept {
+bool ChunkWriter::put_scope_end(std::uint8_t flags) noexcept {
   RecordHead head{};
   head.type = RecordType::scope_end;
+  head.flags = flags & kByException;
   head.words = sizeof(RecordHead) / 8;
   if (end_ - at_ < static_cast<std::ptrdiff_t>(sizeof(head)) || !stamp(head)) return false;
   std::memcpy(at_, &head, sizeof(head));

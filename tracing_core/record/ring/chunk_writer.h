@@ -33,7 +33,7 @@ struct NewRecord {
   RecordType type{};
   Metadata const* metadata = nullptr;  ///< null for scope_end
   Value const* values = nullptr;       ///< as many as the statement has fields, or null
-  std::uint8_t flags = 0;              ///< kParentMask, kShown, kForeign
+  std::uint8_t flags = 0;              ///< kParentMask, kShown, kForeign, kByException
   std::uint8_t reference_count = 0;
   std::array<std::uint64_t, 3> references{};  ///< spans that the record names, see RecordType
   std::uint64_t track = 0;                    ///< with kForeign
@@ -232,7 +232,7 @@ class ChunkWriter {
   // Each returns false, and writes nothing, if the chunk has no room.
   bool put(NewRecord const& record) noexcept;
   bool put_description(NewRecord const& record) noexcept;
-  bool put_scope_end() noexcept;
+  bool put_scope_end(std::uint8_t flags) noexcept;
   bool has_room_for_values(Metadata const& metadata) const noexcept;
   std::size_t max_text(char const* to) const noexcept;
   char* end_of_texts() const noexcept;

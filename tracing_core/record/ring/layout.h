@@ -99,6 +99,8 @@ inline constexpr std::uint8_t kEntered = 16;  // in `state`: the track is in the
 inline constexpr std::uint8_t kForeign =
     recording::Entry::kForeign;  // two words follow: another track, and a time in ns since 1970
 inline constexpr std::uint8_t kShown = recording::Entry::kShown;  // was printed when it happened
+inline constexpr std::uint8_t kByException =
+    recording::Entry::kByException;  // in `scope_end` and `exit`: an exception left the span
 
 /// Begins each record. Then follow, each padded to 8 bytes: (1) the kinds of values from the fifth on, (2) the two
 /// words of kForeign, (3) references, (4) values.

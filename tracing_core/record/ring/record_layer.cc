@@ -239,7 +239,15 @@ void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
   ChunkWriter* const usual = usual_writer(context);
   if (usual != nullptr && usual->try_scope_end()) [[likely]]
     return share_time(span.layers(), context, *usual);
-  NewRecord record{.type = RecordType::scope_end};
+  end_scope(span, context, 0);
+}
+
+void RecordLayer::on_scope_end_by_exception(SpanRef span, Context const& context) noexcept {
+  end_scope(span, context, kByException);
+}
+
+void RecordLayer::end_scope(SpanRef span, Context const& context, std::uint8_t flags) noexcept {
+  NewRecord record{.type = RecordType::scope_end, .flags = flags};
   Around const around{context, span};
   ChunkWriter* const writer = writer_for(around, record);
   if (writer == nullptr) return;
@@ -325,7 +333,12 @@ void RecordLayer::step(RecordType type, SpanRef span, Context const& context) no
   ChunkWriter* const usual = usual_writer(context);
   if (usual != nullptr && key != 0 && usual->try_step(type, span.metadata(), key)) [[likely]]
     return share_time(span.layers(), context, *usual);
-  NewRecord record{.type = type, .metadata = &span.metadata()};
+  add_step(type, span, context, 0);
+}
+
+void RecordLayer::add_step(RecordType type, SpanRef span, Context const& context, std::uint8_t flags) noexcept {
+  std::uint64_t const key = key_of(span);
+  NewRecord record{.type = type, .metadata = &span.metadata(), .flags = flags};
   Around const around{
       context, type == RecordType::exit ? span : SpanRef(), type == RecordType::enter ? span : SpanRef(), {span}};
   ChunkWriter* const writer = writer_for(around, record);
@@ -344,6 +357,9 @@ void RecordLayer::on_dropped() noexcept {
 
 void RecordLayer::on_enter(SpanRef span, Context const& context) noexcept { step(RecordType::enter, span, context); }
 void RecordLayer::on_exit(SpanRef span, Context const& context) noexcept { step(RecordType::exit, span, context); }
+void RecordLayer::on_exit_by_exception(SpanRef span, Context const& context) noexcept {
+  add_step(RecordType::exit, span, context, kByException);
+}
 void RecordLayer::on_close(SpanRef span, Context const& context) noexcept { step(RecordType::close, span, context); }
 
 void RecordLayer::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {

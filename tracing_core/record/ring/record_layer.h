@@ -76,6 +76,9 @@ class RecordLayer final : public Layer {
   void on_scope_begin(SpanRef span, Context const& context) noexcept override;
   void on_scope_end(SpanRef span, Context const& context) noexcept override;
   void on_dropped() noexcept override;
+  /// As on_exit() and on_scope_end(). Mark the record by kByException: an exception leaves the span.
+  void on_exit_by_exception(SpanRef span, Context const& context) noexcept;
+  void on_scope_end_by_exception(SpanRef span, Context const& context) noexcept;
 
  private:
   // A call of the registry. A new chunk describes the spans that the track was in before the call.
@@ -104,8 +107,10 @@ class RecordLayer final : public Layer {
   ChunkWriter* writer_for(Around const& around, NewRecord& record) noexcept;
   ChunkWriter* start_writer(Track const& track, Around const& around) noexcept;
   std::uint64_t begin_scope(SpanRef span, Context const& context) noexcept;
+  void end_scope(SpanRef span, Context const& context, std::uint8_t flags) noexcept;
   void add_event(Event const& event, Context const& context) noexcept;
   void step(RecordType type, SpanRef span, Context const& context) noexcept;
+  void add_step(RecordType type, SpanRef span, Context const& context, std::uint8_t flags) noexcept;
 
   std::shared_ptr<RecordStore> const store_;
   LayerMask const shown_;

@@ -1,4 +1,4 @@
-#include "tracing_core/inspect/amounts.h"
+#include "tracing_core/format/amounts.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,115 @@
+// DividedRuns: divides a recording into the runs of its tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tracing_core/record/recording.h"
+#include "tracing_core/record/tests.h"
+
+namespace testlog::why {
+
+/// How a run ended.
+struct RunEnd {
+  std::string result;      ///< passed, failed or skipped; empty if the test did not end, or is a program
+  tracing::Instant time;   ///< of the last record of the recording until then
+  std::uint64_t lost = 0;  ///< records that are not in the recording
+};
+
+/// Reads a recording and passes each record on to the run that it is part of. A recording of a program without tests is
+/// one run of a test without a name. `Run` is what a reader keeps of a run. Single-thread.
+template <class Run>
+class DividedRuns {
+ public:
+  explicit DividedRuns(tracing::recording::Recording& recording) : recording_(recording) {}
+  DividedRuns(DividedRuns const&) = delete;
+  DividedRuns& operator=(DividedRuns const&) = delete;
+
+  void read() {
+    using tracing::recording::Entry;
+    is_program_ = !recording_.has(tracing::recording::EntryType::mark);
+    if (is_program_) begin_run(0, "");
+    recording_.for_each([this](Entry const& entry) {
+      last_ = entry.time;
+      if (entry.type == tracing::recording::EntryType::mark) return divide_at(entry);
+      if (Run* const run = run_of(is_program_ ? 0 : entry.tag)) see(*run, entry);
+    });
+    while (!runs_.empty()) end_run(runs_.begin(), "");
+  }
+
+ protected:
+  ~DividedRuns() = default;
+
+  /// Begins a run. Returns null if the test is of no interest.
+  virtual std::unique_ptr<Run> begin(std::string const& test) = 0;
+  virtual void see(Run& run, tracing::recording::Entry const& entry) = 0;
+  virtual void see_process(tracing::recording::Entry const& /*mark*/) {}
+  /// Called for a mark inside the run, such as a failure.
+  virtual void see_mark(Run& /*run*/, std::string_view /*name*/, tracing::recording::Entry const& /*mark*/) {}
+  virtual void end(Run& run, RunEnd end) = 0;
+
+  bool is_program() const noexcept { return is_program_; }
+  /// Returns the number of the main thread; 0 if it is not known.
+  std::uint64_t main_thread() const noexcept {
+    for (tracing::recording::Thread const& thread : recording_.threads()) {
+      if (thread.os_thread == static_cast<std::int64_t>(recording_.process())) return thread.number;
+    }
+    return 0;
+  }
+
+ private:
+  struct NamedRun {
+    std::string test;
+    std::unique_ptr<Run> run;
+  };
+  using Runs = std::map<std::uint32_t, NamedRun>;  // by tag
+
+  Run* run_of(std::uint32_t tag) {
+    if (!has_looked_up_ || tag != looked_up_) {
+      auto const found = runs_.find(tag);
+      found_ = found == runs_.end() ? nullptr : found->second.run.get();
+      looked_up_ = tag;
+      has_looked_up_ = true;
+    }
+    return found_;
+  }
+
+  void begin_run(std::uint32_t tag, std::string test) {
+    if (auto const before = runs_.find(tag); before != runs_.end()) end_run(before, "");
+    has_looked_up_ = false;
+    if (auto run = begin(test)) runs_[tag] = {std::move(test), std::move(run)};
+  }
+
+  void end_run(typename Runs::iterator at, std::string result) {
+    std::uint64_t const lost = is_program_ ? recording_.lost().count : recording_.lost_of(at->first);
+    end(*at->second.run, {std::move(result), last_, lost});
+    runs_.erase(at);
+    has_looked_up_ = false;
+  }
+
+  void divide_at(tracing::recording::Entry const& mark) {
+    using tracing::recording::text_of_field;
+    std::string_view const name = mark.metadata->name();
+    if (name == "process") return see_process(mark);
+    if (mark.is_context) return;  // of an earlier test
+    if (name == "test_begin") return begin_run(mark.tag, text_of_field(mark, "test"));
+    auto const run = runs_.find(mark.tag);
+    if (run == runs_.end() || text_of_field(mark, "test") != run->second.test) return;
+    if (name == "test_end") return end_run(run, text_of_field(mark, "result"));
+    see_mark(*run->second.run, name, mark);
+  }
+
+  tracing::recording::Recording& recording_;
+  bool is_program_ = false;
+  tracing::Instant last_{};
+  Runs runs_;
+  Run* found_ = nullptr;  // the run with the tag looked_up_
+  std::uint32_t looked_up_ = 0;
+  bool has_looked_up_ = false;
+};
+
+}  // namespace testlog::why
