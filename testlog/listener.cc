@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "testlog/capture/unwound_path.h"
+#include "testlog/report/failed_tests.h"
 #include "testlog/report/failure_report.h"
 #include "testlog/report/test_properties.h"
 #include "testlog/run/crash.h"
@@ -127,6 +128,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     session_.death_tests().collect();  // saves records of this death test's child before another child takes its place
     Place const place = place_of(result);
     report_.note(result, place.path);
+    failed_tests_.note(running_test(), result, place.path);
     if (!place.path.empty()) {
       if (!session_.is_mute()) print_place(place);
       if (path_.empty() && test_ == nullptr) testing::Test::RecordProperty("trace_span_path", place.path);
@@ -149,6 +151,7 @@ class Recorder final : public testing::EmptyTestEventListener {
       copy_death_tests();
       report = report_.print_unreported(headline_of(test));
       report_.print_why(name_of(test));
+      failed_tests_.end_test(name_of(test), session_.attribution().running());
       report_unmatched(session_, Unmatched::all);
       if (!path_.empty()) record_property(test, "trace_span_path", path_);
     } else {
@@ -188,7 +191,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     }
     session_.perf().finish();
     session_.recording_file().end_run(!has_failed_ && program.Passed());
-    if (has_failed_ && !session_.is_mute()) name_recording();
+    if (has_failed_ && !session_.is_mute()) say_where_to_read_on(program);
   }
 
  private:
@@ -214,12 +217,15 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (!recording.empty()) record_property(test, "trace_recording", beginning_for_xml(recording, kMaxBytes));
   }
 
-  // Prints the command that shows the recording, unless the user chose the file by TRACE_RECORD. Also prints why the
-  // default file could not be made.
-  void name_recording() {
+  // Sums up several failures, unless ctest will do so. Otherwise prints the command that shows the recording, unless
+  // the user chose the file by TRACE_RECORD. Also prints why the default file could not be made.
+  void say_where_to_read_on(UnitTest const& program) {
     RecordingFile const& file = session_.recording_file();
     if (!file.problem().empty()) session_.output().write_note("report", file.problem());
-    if (file.is_default() && !file.path().empty())
+    std::string const summary = file.is_of_ctest() ? "" : failed_tests_.text(program, file.path());
+    if (!summary.empty())
+      session_.output().write_note("summary", summary);
+    else if (file.is_default() && !file.path().empty())
       session_.output().write_note("report", "testlog: the whole recording: testlog show " + file.path() + "\n");
   }
 
@@ -282,6 +288,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   Session& session_;
   UnreportedRecords& unreported_;
   FailureReport report_;
+  FailedTests failed_tests_{session_.capture()};
   RunRecords* const run_records_ = session_.run_records();  // null if there are none
   bool has_failed_ = false;
   TestInfo const* test_ = nullptr;

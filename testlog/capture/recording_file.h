@@ -41,6 +41,8 @@ class RecordingFile {
   int attempt() const noexcept { return attempt_; }
   /// Returns true unless TRACE_RECORD asked for the file.
   bool is_default() const noexcept { return is_default_; }
+  /// Returns true if TRACE_RECORD_DEFAULT is set and a ctest runs this process: then ctest sums up the failures.
+  bool is_of_ctest() const noexcept { return run_.is_ctest; }
   /// Says why the default file could not be made; empty if it was made or was not wanted.
   std::string const& problem() const noexcept { return problem_; }
 

@@ -67,9 +67,9 @@ std::string text_of_event(Entry const& event) {
   return first_line_of(text.view());
 }
 
-std::string place_of(std::string_view file, std::string const& line) {
+std::string place_of(std::string_view file, std::int64_t line) {
   if (file.empty()) return {};
-  return std::string(file.substr(file.rfind('/') + 1)) + ":" + line;
+  return std::string(file.substr(file.rfind('/') + 1)) + ":" + std::to_string(line);
 }
 
 int line_of(Entry const& mark) { return std::atoi(text_of_field(mark, "line").c_str()); }
@@ -90,8 +90,7 @@ class Tests {
     if (entry.type != EntryType::event || entry.metadata->level() != tracing::Level::error) return;
     Test& test = tests_[entry.tag];
     if (test.has_failed) return;
-    test.outcome.error = text_of_event(entry);
-    test.outcome.error_place = place_of(entry.metadata->file(), std::to_string(entry.metadata->line()));
+    set_error(test.outcome, entry);
   }
 
   std::vector<TestOutcome> outcomes(std::string const& file) && {
@@ -117,15 +116,6 @@ class Tests {
     outcome.line = line_of(mark);
     tag_of_[outcome.name] = mark.tag;
   }
-  static void fail(TestOutcome& outcome, Entry const& mark) {
-    outcome.message = cut(text_of_field(mark, "message"), kMaxMessageBytes);
-    if (outcome.how.empty()) outcome.how = first_line_of(outcome.message);
-    std::string const file = text_of_field(mark, "file");
-    outcome.place = place_of(file, text_of_field(mark, "line"));
-    if (file.empty()) return;
-    outcome.file = file;
-    outcome.line = line_of(mark);
-  }
   void end_test(Test& test, Entry const& mark) {
     test.result = text_of_field(mark, "result");
     test.has_failed |= test.result == "failed";
@@ -145,7 +135,7 @@ class Tests {
       end_test(test, mark);
     } else if (name == "failure" && !test.has_failed) {
       test.has_failed = true;
-      fail(test.outcome, mark);
+      set_failure(test.outcome, text_of_field(mark, "file"), line_of(mark), text_of_field(mark, "message"));
     } else if (name == "skip" && !test.has_failed) {
       test.outcome.message = text_of_field(mark, "message");
     } else if (name == "signal") {
@@ -155,8 +145,7 @@ class Tests {
     } else if (name == "still_running") {
       test.was_running_long = true;
     } else if (name == "property" && text_of_field(mark, "name") == "trace_span_path") {
-      test.outcome.span_path = text_of_field(mark, "value");
-      test.outcome.spans = without_values(test.outcome.span_path);
+      set_span_path(test.outcome, text_of_field(mark, "value"));
     }
   }
 
@@ -166,6 +155,25 @@ class Tests {
 };
 
 }  // namespace
+
+void set_failure(TestOutcome& test, std::string_view file, int line, std::string_view message) {
+  test.message = cut(message, kMaxMessageBytes);
+  if (test.how.empty()) test.how = first_line_of(test.message);
+  test.place = place_of(file, line);
+  if (file.empty()) return;
+  test.file = file;
+  test.line = line;
+}
+
+void set_span_path(TestOutcome& test, std::string path) {
+  test.spans = without_values(path);
+  test.span_path = std::move(path);
+}
+
+void set_error(TestOutcome& test, Entry const& event) {
+  test.error = text_of_event(event);
+  test.error_place = place_of(event.metadata->file(), event.metadata->line());
+}
 
 std::vector<TestOutcome> tests_in(tracing::recording::Recording& recording, std::string const& file) {
   Tests tests;

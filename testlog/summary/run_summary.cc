@@ -38,14 +38,6 @@ bool is_word(std::string_view text) noexcept {
   });
 }
 
-std::string shell_word(std::string_view text) {
-  std::string const safe = sanitized_in_line(text);
-  if (is_word(safe)) return safe;
-  std::string quoted = "'";
-  for (char const c : safe) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 void append_causes(std::string& text, RunSummary const& run) {
   for (std::size_t i = 0; i < std::min(kMaxCauses, run.causes.size()); ++i) {
     Cause const& cause = run.causes[i];
@@ -135,6 +127,14 @@ std::string on_one_line(std::string_view text, std::size_t max_bytes) {
   }
   if (line.ends_with(' ')) line.pop_back();
   return cut(line, max_bytes);
+}
+
+std::string shell_word(std::string_view text) {
+  std::string const safe = sanitized_in_line(text);
+  if (is_word(safe)) return safe;
+  std::string quoted = "'";
+  for (char const c : safe) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string rerun_command(TestOutcome const& test) {

@@ -234,6 +234,9 @@ std::string without_tree(std::string text) {
       if (std::size_t const tree = word.find("testlog/testdata/"); tree != word.npos) text.erase(path, tree);
     }
   }
+  std::string const program = TESTLOG_SCENARIOS;
+  for (std::size_t at = 0; !program.empty() && (at = text.find(program)) != text.npos;)
+    text.replace(at, program.size(), program.substr(program.rfind('/') + 1));
   return text;
 }
 

@@ -59,7 +59,7 @@ std::vector<std::string> writes_of_scenarios(std::string const& filter, Variable
 /// Returns the content of a file; empty if the file is missing.
 std::string content_of(std::string const& path);
 
-/// Returns the text with paths of sources relative to the root of the tree.
+/// Returns the text with paths of sources relative to the root of the tree, and without the folder of the scenarios.
 std::string without_tree(std::string text);
 
 /// Returns how often `text` contains `part`.
