@@ -51,11 +51,7 @@ function(testlog_library name)
   if(NOT kind STREQUAL "INTERFACE")
     target_link_libraries(${name} PRIVATE ${ARG_PRIVATE_DEPS})
     testlog_warnings(${name})
-    if(TESTLOG_UNITY_BUILD)
-      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 64)
-      # What only looks wrong where sources are included: names of others, and classes that are no longer in the main source.
-      target_compile_options(${name} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-    endif()
+    testlog_unity_build(${name})
     testlog_direct_calls(${name})
   endif()
   target_sources(${name} ${public} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
@@ -64,6 +60,15 @@ function(testlog_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_property(GLOBAL APPEND PROPERTY TESTLOG_LIBRARIES ${name})
   set_target_properties(${name} PROPERTIES TESTLOG_COMPONENT ${component})
+endfunction()
+
+# Compiles the sources of a library together if the option asks for it. REQUIRES: its warnings are set.
+function(testlog_unity_build name)
+  if(TESTLOG_UNITY_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 64)
+    # What only looks wrong where sources are included: names of others, and classes that are no longer in the main source.
+    target_compile_options(${name} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 function(testlog_build_what_is_linked)

@@ -45,6 +45,7 @@ std::string scrubbed(std::string const& text) {
       {"options=\\[[^\\]]*\\]", "options=[<options>]"},
       {", in memory of the host, far from any of the device", ""},  // printed in some runs only
       {"[^ \n]*cuda_tests/tests/(\\w+\\.cc:)[0-9]+", "$1<line>"},
+      {"[^ \n]*/(cuda_tests_scenarios )", "$1"},
       {"\\([0-9]+ ms( total)?\\)", "(<ms>)"},
       {"nvrtc=\"?[0-9.]+\"?", "nvrtc=<version>"},
   };

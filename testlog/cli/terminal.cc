@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "testlog/cli/choices.h"
+#include "testlog/summary/run_summary.h"
 #include "tracing_core/format/style.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -70,20 +70,9 @@ bool flush_output(char const* command) {
 
 std::string printable(std::string_view text) { return tracing::sanitized_in_line(text); }
 
-std::string shell_word(std::string_view word) {
-  auto const is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) ||
-           std::string_view("_./:=,+@%-").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  std::string out = "'";
-  for (char const c : word) c == '\'' ? out += "'\\''" : out += c;
-  return out + "'";
-}
-
 std::string shell_words(std::vector<std::string> const& words) {
   std::string text;
-  for (std::string const& word : words) text.append(text.empty() ? "" : " ").append(shell_word(word));
+  for (std::string const& word : words) text.append(text.empty() ? "" : " ").append(summary::shell_word(word));
   return text;
 }
 

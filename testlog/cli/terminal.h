@@ -44,9 +44,7 @@ bool flush_output(char const* command);
 /// characters, bytes that are not UTF-8, and characters that change the direction of text.
 std::string printable(std::string_view text);
 
-/// Returns a word as a shell reads it, in quotes if it needs any.
-std::string shell_word(std::string_view word);
-/// Returns words with spaces between them.
+/// Returns words as a shell reads them, with spaces between them.
 std::string shell_words(std::vector<std::string> const& words);
 
 /// Writes lines to standard error, each as printable(), so that names of tests, files and spans in a message cannot

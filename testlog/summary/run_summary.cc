@@ -34,7 +34,7 @@ std::string key_of(TestOutcome const& test) {
 bool is_word(std::string_view text) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_./:=+-").find(c) != std::string_view::npos;
+           std::string_view("_./:=,+@%-").find(c) != std::string_view::npos;
   });
 }
 

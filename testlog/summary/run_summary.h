@@ -93,7 +93,8 @@ std::string flaky_text(TestOutcome const& test);
 std::string cut(std::string_view text, std::size_t max_bytes);
 /// Returns a text on one line, each run of white space as one blank, at most `max_bytes`; a longer one ends with `...`.
 std::string on_one_line(std::string_view text, std::size_t max_bytes);
-/// Returns a printable text as a shell reads it, in quotes if it needs any.
+/// Returns a word as a shell reads it, in quotes if it needs any. Characters that change a terminal are escaped, so a
+/// name that has any is shown but not found.
 std::string shell_word(std::string_view text);
 /// Returns the command that runs the test again: `ctest -R Pool.Grows`, or the program itself for a test with a
 /// parameter, which CTest knows by another name.

@@ -13,6 +13,7 @@
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/cli/selection.h"
 #include "testlog/cli/terminal.h"
+#include "testlog/summary/run_summary.h"
 #include "testlog/why/run_reader.h"
 #include "testlog/why/why_text.h"
 #include "tracing_core/model/text_escape.h"
@@ -72,15 +73,15 @@ std::string text_of_missing_runs(LackingTests const& lacking, Options const& opt
   std::string commands;
   for (auto const& [program, tests] : lacking) {
     all.insert(all.end(), tests.begin(), tests.end());
-    commands += "TRACE_RECORD=passing " + shell_word(program.empty() ? "./program" : program);
+    commands += "TRACE_RECORD=passing " + summary::shell_word(program.empty() ? "./program" : program);
     if (!tests.front().empty() && tests.size() <= kMaxFilter)
-      commands += " --gtest_filter=" + shell_word(gtest_filter_of(tests));
+      commands += " --gtest_filter=" + summary::shell_word(gtest_filter_of(tests));
     commands += "; ";
   }
   std::string again = "testlog why";
   if (!options.failing.empty()) again += " --failing " + shell_words(options.failing);
-  if (!options.run.empty()) again += " --run " + shell_word(options.run);
-  if (!options.tests.empty()) again += " --test " + shell_word(options.tests);
+  if (!options.run.empty()) again += " --run " + summary::shell_word(options.run);
+  if (!options.tests.empty()) again += " --test " + summary::shell_word(options.tests);
   return "testlog why: too few passing runs of " + names_of(all) +
          "; two are needed, to know which values differ in every run. To record three:\n" +
          "  mkdir -p passing; for i in 1 2 3; do " + commands + "done; " + again + " --passing passing\n";
