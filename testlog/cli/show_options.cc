@@ -79,7 +79,9 @@ LineOptions lines_of(ShowOptions const& options) {
                     .format = format_of(options),
                     .selection = options.selection,
                     .marks = true,
-                    .relative_time = options.time == "relative"};
+                    .relative_time = options.time == "relative",
+                    .shortens_spans = options.report == "short" && options.grep.empty() &&
+                                      options.format == tracing::FormatKind::full};
   for (tracing::SpanEvents const events : options.span_events) lines.span_events = lines.span_events | events;
   bool const has_begin = !options.since.empty(), has_end = !options.until.empty();
   Moment const since = has_begin ? moment_or_throw("--since", options.since) : Moment();
@@ -122,6 +124,12 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
       ->default_str("full");
   command.add_flag_callback(
       "--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
+  command
+      .add_option("--report", options.report,
+                  "The spans in front of lines, as TRACE_REPORT: short, without long fields where they leave no room "
+                  "for the message; lines, or with --grep: all fields in every line")
+      ->check(one_of({"short", "lines"}))
+      ->capture_default_str();
   Choices<tracing::SpanEvents> const events{
       {"new", tracing::SpanEvents::new_span},  {"enter", tracing::SpanEvents::enter},
       {"exit", tracing::SpanEvents::exit},     {"close", tracing::SpanEvents::close},

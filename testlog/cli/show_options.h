@@ -20,6 +20,7 @@ struct ShowOptions {
   Selection selection;
   std::string filter = "trace";
   tracing::FormatKind format = tracing::FormatKind::full;
+  std::string report = "short";
   std::string time = "utc";
   std::vector<tracing::SpanEvents> span_events;
   std::string threads;  ///< patterns for names, and numbers
