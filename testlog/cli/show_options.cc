@@ -105,6 +105,17 @@ std::function<void(std::string_view)> grepped(ShowOptions const& options, std::f
   };
 }
 
+void check_brief(CLI::App const& command) {
+  for (CLI::Option const* const option : command.get_options()) {
+    std::string const name = option->get_name();
+    bool const is_used = option->get_positional() || name == "--brief" || name == "--failed" || name == "--no-pager" ||
+                         name == "--run" || name == "--test";
+    if (option->count() > 0 && !is_used)
+      throw UsageError("show: --brief prints no records, so " + name +
+                       " has no effect; expected --test, --run or RECORDING");
+  }
+}
+
 void add_show_options(CLI::App& command, ShowOptions& options) {
   auto const selects = add_selection(command, options.selection);
   command.add_option("--thread", options.threads,
@@ -150,6 +161,10 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
   CLI::Option* const follow = command.add_flag(
       "-f,--follow", options.follow, "Also prints what is recorded from now on, until the processes have ended");
   for (CLI::Option* const option : selects) option->excludes(follow);
+  command
+      .add_flag("--brief", options.brief,
+                "With --failed: five lines for each cause of failures, in place of the records")
+      ->needs(selects.back());
   add_screen(command, options.screen);
 }
 

@@ -27,6 +27,7 @@ struct ShowOptions {
   std::string since, until;
   std::string grep;
   bool follow = false;
+  bool brief = false;
   Screen screen;
 
   bool selects_records() const noexcept {
@@ -36,6 +37,9 @@ struct ShowOptions {
 
 /// Adds the options to the command.
 void add_show_options(CLI::App& command, ShowOptions& options);
+
+/// Throws UsageError if an option was given that `--brief` would ignore.
+void check_brief(CLI::App const& command);
 
 /// Returns the options as LineOptions. Throws UsageError if a time is wrong.
 LineOptions lines_of(ShowOptions const& options);
