@@ -38,6 +38,12 @@ enum class RecordKeep : std::uint8_t {
   automatic  ///< not a value of the variable: depends on the variable that named the file
 };
 
+/// How the lines of a failure report name their spans.
+enum class ReportForm : std::uint8_t {
+  shortened,  ///< as tracing::SpanPrefix decides
+  lines,      ///< with all fields in every line
+};
+
 /// The settings of a process. Directives are kept as text in which at least one directive is valid.
 struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
@@ -46,6 +52,7 @@ struct Environment : tracing::EnvOptions {
   std::optional<std::uint64_t> hang_after_ns{};              ///< TRACE_HANG_AFTER; 0: off
   std::uint64_t hang_after_default_ns = 0;                   ///< TRACE_HANG_AFTER_DEFAULT; 0: none
   std::uint64_t long_after_ns = 0;                           ///< TRACE_LONG_AFTER; 0: off
+  ReportForm report = ReportForm::shortened;                 ///< TRACE_REPORT
   std::uint64_t report_lines = 200;                          ///< TRACE_REPORT_LINES; zero: all
   std::uint64_t equal_lines = 5;                             ///< TRACE_EQUAL_LINES; zero: all
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none

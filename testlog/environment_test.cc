@@ -62,6 +62,7 @@ TEST(Environment, HasTheDocumentedDefaults) {
   EXPECT_EQ(e.filter, "info");
   EXPECT_FALSE(e.filter_is_set || e.filter_help || e.capture_off || e.no_color || e.force_color);
   EXPECT_EQ(e.show, Show::live);
+  EXPECT_EQ(e.report, ReportForm::shortened);
   EXPECT_EQ(e.report_lines, 200u);
   EXPECT_EQ(e.format, tracing::FormatKind::full);
   EXPECT_EQ(e.span_events, tracing::SpanEvents::none);

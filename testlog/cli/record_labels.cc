@@ -6,6 +6,7 @@
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/duration_text.h"
+#include "tracing_core/format/span_prefix.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/record/ring/layout.h"
 
@@ -52,6 +53,7 @@ RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing
       is_coloured_(format.ansi),
       has_relative_time_(relative && !is_json_),
       main_track_(main_track_of(recording)),
+      prefix_(format.prefix),
       format_(tracing::make_event_format(without_time(std::move(format), relative, place))) {}
 
 bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
@@ -74,6 +76,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
     out.resize_down(begin);
     return false;
   }
+  if (prefix_ != nullptr) prefix_->end_line(out, begin);
   if (!is_json_) return true;
   tracing::environment::JsonMembers members(out);
   if (!members.is_open()) return true;

@@ -47,6 +47,7 @@ class RecordLabels final : public tracing::EventFormat {
   bool const is_coloured_;
   bool const has_relative_time_;    // for text only
   std::uint64_t const main_track_;  // zero if the main thread recorded nothing
+  std::shared_ptr<tracing::SpanPrefix> const prefix_;
   std::shared_ptr<tracing::EventFormat const> const format_;
 };
 

@@ -15,6 +15,7 @@
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/format/field_format.h"
+#include "tracing_core/format/span_prefix.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/replay.h"
@@ -244,6 +245,19 @@ class LinePrinter::Tests final : public RecordPlace {
   bool is_of_tests_ = !tests_.empty();
 };
 
+// Puts a label before a record. If the record has lines above it for its spans, they have the label, too.
+std::string LinePrinter::labelled(std::string const& label, std::string_view text) const {
+  constexpr std::string_view kFurtherLine = "      ";  // of a value
+  std::string result = label;
+  while (options_.shortens_spans && !text.empty()) {
+    std::string_view const line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    text.remove_prefix(line.size());
+    result += line;
+    if (!text.empty() && !text.starts_with(kFurtherLine)) result += label;
+  }
+  return result.append(text);
+}
+
 bool LinePrinter::add(OpenedRecording& file, bool is_only) {
   // The time of a line, at least the time of the line before: the order of a process's records is more exact than their
   // times.
@@ -260,7 +274,9 @@ bool LinePrinter::add(OpenedRecording& file, bool is_only) {
   };
   bool const is_json = tracing::formatting::is_json(options_.format.kind);
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line, !is_json); });
-  auto labelled = std::make_shared<RecordLabels>(options_.format, options_.relative_time, *file.recording, of_run);
+  tracing::FormatOptions format = options_.format;
+  if (options_.shortens_spans) format.prefix = std::make_shared<tracing::SpanPrefix>();
+  auto labelled = std::make_shared<RecordLabels>(std::move(format), options_.relative_time, *file.recording, of_run);
   auto const registry = tracing::RegistryBuilder()
                             .with(tracing::print_layer({.format = options_.format,
                                                         .event_format = std::move(labelled),
@@ -313,7 +329,7 @@ void LinePrinter::pass(tracing::Instant time, Line const& line) {
   if (active > 1) mixed_until_ = std::max(mixed_until_, last);
   bool const has_label = options_.names_tests || time <= mixed_until_;
   if (line.label == kNoLabel || !has_label) return out_(line.text);
-  out_("[" + printable(labels_[line.label]) + "] " + line.text);
+  out_(labelled("[" + printable(labels_[line.label]) + "] ", line.text));
 }
 
 void LinePrinter::pass_until(tracing::Instant time) {

@@ -80,9 +80,10 @@ struct LineOptions {
   tracing::FormatOptions format{};
   Selection selection{};  ///< if it is narrow, only records of its tests are printed
   tracing::SpanEvents span_events = tracing::SpanEvents::none;
-  bool marks = false;          ///< also print what the recordings say about the run of tests
-  bool relative_time = false;  ///< print the time since RecordPlace::begin() in place of the timer of `format`
-  bool names_tests = false;    ///< name the test in each line of text; off: only where recordings overlap
+  bool marks = false;           ///< also print what the recordings say about the run of tests
+  bool relative_time = false;   ///< print the time since RecordPlace::begin() in place of the timer of `format`
+  bool shortens_spans = false;  ///< as tracing::SpanPrefix does; for FormatKind::full
+  bool names_tests = false;     ///< name the test in each line of text; off: only where recordings overlap
   /// Returns true for the records that are wanted. `begin` is when the record's test began or, outside of tests, the
   /// recording. Null: all are wanted.
   std::function<bool(tracing::recording::Entry const&, tracing::Instant begin)> is_wanted{};
@@ -127,6 +128,7 @@ class LinePrinter {
   bool look_at_tests(RecordedTests const& tests, OpenedRecording& file);
   void keep(tracing::Instant time, std::string_view text, std::string const* label);
   void pass(tracing::Instant time, Line const& line);
+  std::string labelled(std::string const& label, std::string_view text) const;
 
   std::string const command_;
   LineOptions const options_;

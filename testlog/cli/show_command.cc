@@ -14,6 +14,7 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/directive_notes.h"
 #include "testlog/cli/recordings.h"
+#include "testlog/cli/runs/brief.h"
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/show_options.h"
@@ -32,6 +33,7 @@ constexpr char kFooter[] = R"(
 Examples:
   testlog show                                        what the tests that failed in the last ctest recorded
   testlog show --failed --filter mylib=trace build/Testing/Temporary/testlog
+  testlog show --failed --brief                       five lines for each cause of failures
   testlog show --test 'Pool.*' --thread 'worker*' --since 1.5s run.rec
   testlog show --follow run.rec                       while the process runs
 
@@ -195,6 +197,17 @@ int show(ShowOptions const& options) {
   return is_written ? status : kFailed;
 }
 
+int show_brief(ShowOptions const& options) {
+  std::string const text = brief_of(options.selection);
+  if (text.empty()) {
+    report("testlog show: no selected test has failed\n");
+    return kFailed;
+  }
+  Pager const pager(options.screen);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return flush_output("show") ? kDone : kFailed;
+}
+
 }  // namespace
 
 Command add_show_command(CLI::App& program) {
@@ -203,8 +216,9 @@ Command add_show_command(CLI::App& program) {
       program.add_subcommand("show", "Prints recordings (TRACE_RECORD) as they would have been printed live.");
   add_show_options(*app, *options);
   app->footer(kFooter);
-  return {app, [options] {
+  return {app, [app, options] {
             (void)filter_of("show", options->filter);
+            if (options->brief) return check_brief(*app), show_brief(*options);
             return options->follow ? follow(*options) : show(*options);
           }};
 }

@@ -88,6 +88,43 @@ TEST_F(Show, FiltersAndFormats) {
   EXPECT_THAT(show({file, "--color=always"}).out, HasSubstr("\x1b[34mDEBUG"));
 }
 
+void load(std::string const& path) {
+  TRACE_SPAN(info, "load", path);
+  TRACE_INFO("opens");
+  TRACE_INFO("reads");
+}
+
+TEST_F(Show, LeavesOutLongFieldsOfSpans) {
+  std::string const path(60, 'x');
+  std::string const file = record("a.rec", [&path] { load(path); });
+  EXPECT_EQ(show({file, "--time=none"}).out, "   in load{path=\"" + path +
+                                                 "\"}\n"
+                                                 " INFO load: show_command_test: opens\n"
+                                                 " INFO load: show_command_test: reads\n");
+  std::string const whole = " INFO load{path=\"" + path + "\"}: show_command_test: ";
+  EXPECT_EQ(show({file, "--time=none", "--report=lines"}).out, whole + "opens\n" + whole + "reads\n");
+  EXPECT_EQ(show({file, "--time=none", "--grep=xx.*reads"}).out, whole + "reads\n");
+}
+
+TEST_F(Show, NamesTheRecordingInLinesAboutSpansToo) {
+  auto [first, error] = tracing::record_layer({.path = folder_ / "first"});
+  auto [second, other_error] = tracing::record_layer({.path = folder_ / "second"});
+  auto const one = tracing::RegistryBuilder().with(std::move(first)).build();
+  auto const two = tracing::RegistryBuilder().with(std::move(second)).build();
+  std::string const path(60, 'x');
+  tracing::with_default(one, [] { TRACE_INFO("1"); });
+  tracing::with_default(two, [&path] { load(path + "\ny"); });
+  tracing::with_default(one, [] { TRACE_INFO("3"); });
+  EXPECT_EQ(show({folder_ / "second", folder_ / "first", "--time=none"}).out,
+            " INFO show_command_test: 1\n"
+            "[second]    in load{path=\"" +
+                path +
+                "\\ny\"}\n"
+                "[second]  INFO load: show_command_test: opens\n"
+                "[second]  INFO load: show_command_test: reads\n"
+                "[first]  INFO show_command_test: 3\n");
+}
+
 TEST_F(Show, PrintsSeveralInTheOrderOfTime) {
   auto [first, error] = tracing::record_layer({.path = folder_ / "first"});
   auto [second, other_error] = tracing::record_layer({.path = folder_ / "second"});

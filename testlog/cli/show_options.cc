@@ -79,7 +79,9 @@ LineOptions lines_of(ShowOptions const& options) {
                     .format = format_of(options),
                     .selection = options.selection,
                     .marks = true,
-                    .relative_time = options.time == "relative"};
+                    .relative_time = options.time == "relative",
+                    .shortens_spans = options.report == "short" && options.grep.empty() &&
+                                      options.format == tracing::FormatKind::full};
   for (tracing::SpanEvents const events : options.span_events) lines.span_events = lines.span_events | events;
   bool const has_begin = !options.since.empty(), has_end = !options.until.empty();
   Moment const since = has_begin ? moment_or_throw("--since", options.since) : Moment();
@@ -103,6 +105,17 @@ std::function<void(std::string_view)> grepped(ShowOptions const& options, std::f
   };
 }
 
+void check_brief(CLI::App const& command) {
+  for (CLI::Option const* const option : command.get_options()) {
+    std::string const name = option->get_name();
+    bool const is_used = option->get_positional() || name == "--brief" || name == "--failed" || name == "--no-pager" ||
+                         name == "--run" || name == "--test";
+    if (option->count() > 0 && !is_used)
+      throw UsageError("show: --brief prints no records, so " + name +
+                       " has no effect; expected --test, --run or RECORDING");
+  }
+}
+
 void add_show_options(CLI::App& command, ShowOptions& options) {
   auto const selects = add_selection(command, options.selection);
   command.add_option("--thread", options.threads,
@@ -122,6 +135,12 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
       ->default_str("full");
   command.add_flag_callback(
       "--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
+  command
+      .add_option("--report", options.report,
+                  "The spans in front of lines, as TRACE_REPORT: short, without long fields where they leave no room "
+                  "for the message; lines, or with --grep: all fields in every line")
+      ->check(one_of({"short", "lines"}))
+      ->capture_default_str();
   Choices<tracing::SpanEvents> const events{
       {"new", tracing::SpanEvents::new_span},  {"enter", tracing::SpanEvents::enter},
       {"exit", tracing::SpanEvents::exit},     {"close", tracing::SpanEvents::close},
@@ -142,6 +161,10 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
   CLI::Option* const follow = command.add_flag(
       "-f,--follow", options.follow, "Also prints what is recorded from now on, until the processes have ended");
   for (CLI::Option* const option : selects) option->excludes(follow);
+  command
+      .add_flag("--brief", options.brief,
+                "With --failed: five lines for each cause of failures, in place of the records")
+      ->needs(selects.back());
   add_screen(command, options.screen);
 }
 

@@ -20,12 +20,14 @@ struct ShowOptions {
   Selection selection;
   std::string filter = "trace";
   tracing::FormatKind format = tracing::FormatKind::full;
+  std::string report = "short";
   std::string time = "utc";
   std::vector<tracing::SpanEvents> span_events;
   std::string threads;  ///< patterns for names, and numbers
   std::string since, until;
   std::string grep;
   bool follow = false;
+  bool brief = false;
   Screen screen;
 
   bool selects_records() const noexcept {
@@ -35,6 +37,9 @@ struct ShowOptions {
 
 /// Adds the options to the command.
 void add_show_options(CLI::App& command, ShowOptions& options);
+
+/// Throws UsageError if an option was given that `--brief` would ignore.
+void check_brief(CLI::App const& command);
 
 /// Returns the options as LineOptions. Throws UsageError if a time is wrong.
 LineOptions lines_of(ShowOptions const& options);

@@ -2,6 +2,7 @@
 
 #include "testlog/capture/death_tests.h"
 #include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/format/span_prefix.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace testlog { inline namespace v1 {
@@ -37,6 +38,7 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
   std::size_t const label_end = out.size();
   if (equal_lines_ != nullptr) EqualLines::begin_line();
   bool const appended = format_->append(out, event);
+  if (appended && prefix_ != nullptr) prefix_->end_line(out, begin);
   if (appended && (equal_lines_ == nullptr || equal_lines_->keeps(event.metadata, out, begin, label_end))) return true;
   out.resize_down(begin);
   return false;

@@ -24,13 +24,16 @@ void append_json_members(tracing::TextBuffer& out, Attribution const& attributio
 class LabelledFormat final : public tracing::EventFormat {
  public:
   /// If `equal_lines` is not null, it decides which lines are left out, and `format` must have an observed timer.
+  /// `prefix` is that of `format`.
   LabelledFormat(std::shared_ptr<tracing::EventFormat const> format, Attribution& attribution, bool is_json,
-                 ThreadLabels threads, EqualLines* equal_lines = nullptr)
+                 ThreadLabels threads, EqualLines* equal_lines = nullptr,
+                 std::shared_ptr<tracing::SpanPrefix> prefix = nullptr)
       : format_(std::move(format)),
         attribution_(attribution),
         is_json_(is_json),
         threads_(threads),
-        equal_lines_(equal_lines) {}
+        equal_lines_(equal_lines),
+        prefix_(std::move(prefix)) {}
 
   bool append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept override;
 
@@ -62,6 +65,7 @@ class LabelledFormat final : public tracing::EventFormat {
   bool const is_json_;
   ThreadLabels const threads_;
   EqualLines* const equal_lines_;
+  std::shared_ptr<tracing::SpanPrefix> const prefix_;
 };
 
 }}  // namespace testlog::v1

@@ -33,12 +33,12 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
                        std::string_view gtest_color, bool mute)
     : environment_(environment),
       output_(output),
+      attribution_(attribution),
       mute_(mute),
       timer_(tracing::environment::timer_of(environment.time)),
       is_coloured_(
           tracing::environment::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)))),
-      format_(make_format(attribution, true)),
-      report_format_(make_format(attribution, tracing::formatting::is_json(environment.format))),
+      format_(make_format({})),
       live_format_(format_),
       owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
       filter_(owned_filter_.get()),
@@ -47,19 +47,20 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
   bool const is_for_people = !tracing::formatting::is_json(environment.format) && !output.is_file();
   if (mute || environment.show != Show::live || environment.equal_lines == 0 || !is_for_people) return;
   equal_lines_.emplace(output, environment.equal_lines, tracing::formatting::record_end(environment.format));
-  live_format_ = make_format(attribution, true, &*equal_lines_);
+  live_format_ = make_format({.equal_lines = &*equal_lines_});
 }
 
-LiveOutput::Format LiveOutput::make_format(Attribution& attribution, bool has_time, EqualLines* equal_lines) const {
+LiveOutput::Format LiveOutput::make_format(FormatParts parts) const {
   tracing::FormatOptions options;
   options.kind = environment_.format;
   options.ansi = is_coloured_;
   options.value_sanitization = true;
   options.shorten_span_values = true;
-  options.timer = !has_time ? nullptr : equal_lines == nullptr ? timer_ : EqualLines::observed(timer_);
-  return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
+  options.timer = !parts.has_time ? nullptr : parts.equal_lines == nullptr ? timer_ : EqualLines::observed(timer_);
+  options.prefix = parts.prefix;
+  return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution_,
                                           tracing::formatting::is_json(options.kind), environment_.threads,
-                                          equal_lines);
+                                          parts.equal_lines, std::move(parts.prefix));
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {

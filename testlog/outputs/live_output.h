@@ -50,9 +50,10 @@ class LiveOutput {
   tracing::PrintOptions print_options(tracing::WriterPtr writer) const {
     return print_options(std::move(writer), format_);
   }
-  /// As print_options(), but only JSON has the time.
-  tracing::PrintOptions report_options(tracing::WriterPtr writer) const {
-    return print_options(std::move(writer), report_format_);
+  /// As print_options(), for one report: only JSON has the time, and `prefix` prints spans, unless it is null.
+  tracing::PrintOptions report_options(tracing::WriterPtr writer, std::shared_ptr<tracing::SpanPrefix> prefix) const {
+    bool const has_time = tracing::formatting::is_json(environment_.format);
+    return print_options(std::move(writer), make_format({.has_time = has_time, .prefix = std::move(prefix)}));
   }
   /// Returns null if all equal lines are printed.
   EqualLines* equal_lines() noexcept { return equal_lines_ ? &*equal_lines_ : nullptr; }
@@ -61,15 +62,21 @@ class LiveOutput {
 
  private:
   using Format = std::shared_ptr<tracing::EventFormat const>;
-  Format make_format(Attribution& attribution, bool has_time, EqualLines* equal_lines = nullptr) const;
+  struct FormatParts {
+    bool has_time = true;
+    EqualLines* equal_lines = nullptr;
+    std::shared_ptr<tracing::SpanPrefix> prefix{};
+  };
+  Format make_format(FormatParts parts) const;
   tracing::PrintOptions print_options(tracing::WriterPtr writer, Format format) const;
 
   Environment const& environment_;
   Output& output_;
+  Attribution& attribution_;
   bool const mute_;
   std::shared_ptr<tracing::Timer const> timer_;
   bool const is_coloured_;
-  Format const format_, report_format_;
+  Format const format_;
   std::optional<EqualLines> equal_lines_;
   Format live_format_;
   std::unique_ptr<ShowFilter> owned_filter_;  // until the registry takes it

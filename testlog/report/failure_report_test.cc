@@ -29,6 +29,13 @@ std::string text_of(std::string const& filter, Variables const& variables = {},
 }
 
 TEST(FailureReport, PrintsCapturedRecords) { expect_approved("fails.txt", text_of("Plain.Fails")); }
+TEST(FailureReport, PrintsLongFieldsOfSpansOnce) {
+  expect_approved("report_of_requests.txt", text_of("Report.OfRequestsAtTheSameTime"));
+}
+TEST(FailureReport, PrintsLongFieldsInEveryLineOnDemand) {
+  expect_approved("report_of_requests_lines.txt",
+                  text_of("Report.OfRequestsAtTheSameTime", {{"TRACE_REPORT", "lines"}}));
+}
 TEST(FailureReport, IsOmittedIfAllRecordsWereShown) {
   expect_approved("fails_at_trace.txt", text_of("Plain.Fails", {{"TRACE_FILTER", "trace"}}));
 }

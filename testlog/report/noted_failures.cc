@@ -37,12 +37,8 @@ void append_message(tracing::TextBuffer& out, std::string_view line) {
   if (end < line.size()) out.append("...");
 }
 
-std::string text_of(testing::TestPartResult const& failure, std::string_view path) {
+std::string text_of(testing::TestPartResult const& failure) {
   tracing::InlineTextBuffer<512> text;
-  if (!path.empty()) {
-    text.append(path);
-    text.append(": ");
-  }
   if (failure.file_name() != nullptr) {
     tracing::append_sanitized_in_line(text, failure.file_name());
     text.append(":");
@@ -61,7 +57,7 @@ void NotedFailures::add(testing::TestPartResult const& failure, std::string_view
   if (failures_.size() >= kMax) {
     ++more_;
   } else {
-    failures_.push_back({ticks, thread.number, std::string(thread.name), text_of(failure, path)});
+    failures_.push_back({ticks, thread.number, std::string(thread.name), std::string(path), text_of(failure)});
   }
 }
 
@@ -69,6 +65,7 @@ std::vector<NotedFailure> NotedFailures::take() {
   tracing::support::MutexLock const lock(mutex_);
   if (more_ > 0) {
     NotedFailure last = failures_.back();
+    last.path.clear();
     last.text = "... and " + std::to_string(more_) + " more failures after this one";
     failures_.push_back(std::move(last));
   }

@@ -19,7 +19,8 @@ struct NotedFailure {
   std::uint64_t ticks = 0;  ///< a place in the recording, see Capture
   std::uint64_t thread = 0;
   std::string thread_name{};
-  std::string text{};  ///< `outer:inner: file.cc:7: message on one line`
+  std::string path{};  ///< the spans of the thread, `outer{id=7}:inner`
+  std::string text{};  ///< `file.cc:7: message on one line`
 
   tracing::Track track() const noexcept { return {thread, thread_name}; }
 };

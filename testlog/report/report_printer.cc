@@ -7,6 +7,7 @@
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/duration_text.h"
+#include "tracing_core/format/span_path.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/replay.h"
 #include "tracing_core/support/short_text.h"
@@ -21,6 +22,28 @@ using tracing::support::counted;
 // All lines name their thread if there are several threads.
 ThreadLabels labels_of(ThreadLabels chosen, bool has_threads) noexcept {
   return chosen == ThreadLabels::automatic && has_threads ? ThreadLabels::on : chosen;
+}
+
+// Returns null if all lines have all fields.
+std::shared_ptr<tracing::SpanPrefix> prefix_of(Environment const& environment) {
+  bool const has_prefix =
+      environment.report == ReportForm::shortened && environment.format == tracing::FormatKind::full;
+  return has_prefix ? std::make_shared<tracing::SpanPrefix>() : nullptr;
+}
+
+// Returns the innermost span that the track is in; empty if it is in none.
+tracing::SpanRef innermost_of(tracing::Registry const& registry, std::uint64_t track) {
+  struct Search {
+    std::uint64_t track;
+    tracing::SpanRef found{};
+  } search{track};
+  registry.visit_all_tracks(
+      [](void* context, tracing::Track const& visited, std::int64_t, tracing::SpanRef span) {
+        auto& of = *static_cast<Search*>(context);
+        if (visited.number == of.track) of.found = span;
+      },
+      &search);
+  return search.found;
 }
 
 }  // namespace
@@ -41,6 +64,7 @@ ReportPrinter::ReportPrinter(ReportParts const& parts, ReportPlan const& plan, s
                  !tracing::formatting::is_json(parts.environment.format)),
       zero_(parts.attribution.running() == 0 ? plan.first_ticks : parts.capture.begin_of_test()),
       test_(parts.attribution.name_of(parts.attribution.running())),
+      prefix_of_spans_(prefix_of(parts.environment)),
       text_(std::move(begin)),
       replaying_(threads_) {}
 
@@ -49,10 +73,10 @@ bool ReportPrinter::print(tracing::recording::Recording& recording, ReportWalk w
     text_ += line;
     has_records_ = true;
   });
-  tracing::PrintOptions options = parts_.live.report_options(tracing::to_sink(std::move(sink)));
+  tracing::PrintOptions options = parts_.live.report_options(tracing::to_sink(std::move(sink)), prefix_of_spans_);
   options.span_events = ReportWalk::printed_events(options.span_events);
-  auto const registry = printing_registry(std::move(options), nullptr);
-  tracing::recording::replay(recording, *registry, [&](Entry const& entry) { return follow(entry, walk); });
+  registry_ = printing_registry(std::move(options), nullptr);
+  tracing::recording::replay(recording, *registry_, [&](Entry const& entry) { return follow(entry, walk); });
   walk.finish([this](NotedFailure const& failure) { print_failure(failure); });
   print_gap();
   return has_records_;
@@ -80,11 +104,29 @@ void ReportPrinter::print_failure(NotedFailure const& failure) {
   line.append(prefix_at(failure.ticks));
   tracing::Track const track = failure.track();
   if (names_thread(threads_, track, parts_.attribution)) tracing::environment::append_thread_label(line, track);
+  if (prefix_of_spans_ != nullptr) prefix_of_spans_->begin_line(line);
   tracing::formatting::append_painted(line, parts_.live.is_coloured(),
                                       tracing::formatting::level_color(tracing::Level::error), " FAIL ");
+  append_path(line, failure);
   line.append(failure.text);
   line.append(line_end());
+  if (prefix_of_spans_ != nullptr) prefix_of_spans_->end_line(line, 0);
   text_ += parts_.output.note("failure", test_, line.view(), &track);
+}
+
+// Appends the spans as the lines of the thread have them; as they were noted if the thread is no longer in them,
+// because an exception left them.
+void ReportPrinter::append_path(tracing::TextBuffer& out, NotedFailure const& failure) const {
+  if (failure.path.empty()) return;
+  tracing::SpanRef const leaf = innermost_of(*registry_, failure.thread);
+  tracing::InlineTextBuffer<256> path;
+  append_span_path(path, leaf);
+  if (path.view() == failure.path) {
+    append_span_path(out, leaf, prefix_of_spans_.get());
+  } else {
+    out.append(failure.path);
+  }
+  out.append(": ");
 }
 
 bool ReportPrinter::begin_line(std::uint64_t& left_out) {

@@ -11,6 +11,7 @@
 #include "testlog/report/report_lines.h"
 #include "testlog/report/report_parts.h"
 #include "testlog/report/report_walk.h"
+#include "tracing_core/format/span_prefix.h"
 #include "tracing_core/record/recording.h"
 
 namespace testlog { inline namespace v1 {
@@ -52,6 +53,7 @@ class ReportPrinter {
  private:
   bool follow(tracing::recording::Entry const& entry, ReportWalk& walk);
   void print_failure(NotedFailure const& failure);
+  void append_path(tracing::TextBuffer& out, NotedFailure const& failure) const;
   bool begin_line(std::uint64_t& left_out);
   void print_gap();
   std::string prefix_at(std::uint64_t ticks) const;
@@ -69,6 +71,8 @@ class ReportPrinter {
   bool const has_times_;
   std::uint64_t const zero_;  // the place whose time is printed as +0.000 ms
   std::string_view const test_;
+  std::shared_ptr<tracing::SpanPrefix> const prefix_of_spans_;  // null: all fields in every line
+  std::shared_ptr<tracing::Registry> registry_;                 // that the lines are made in
   std::string text_;
   std::string prefix_;
   LabelledFormat::Replaying replaying_;

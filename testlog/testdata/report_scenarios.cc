@@ -119,4 +119,31 @@ TEST(Properties, OfItsOwn) {
   ADD_FAILURE();
 }
 
+// Answers two requests on two threads, which take turns after each event.
+TEST(Report, OfRequestsAtTheSameTime) {
+  std::atomic<int> turn{0};
+  auto const answer = [&turn](int i, char const* path) {
+    tracing::set_thread_name("worker-" + std::to_string(i));
+    auto const wait = [&turn, i] {
+      for (int now = turn; now % 2 != i; now = turn) turn.wait(now);
+    };
+    auto const pass_turn = [&] { ++turn, turn.notify_all(), wait(); };
+    wait();
+    {
+      TRACE_SPAN(info, "request", tracing::kv("method", "GET"), path, tracing::kv("remote", "127.0.0.1:40213"));
+      TRACE_DEBUG("request line parsed");
+      pass_turn();
+      TRACE_SPAN(debug, "lookup", tracing::kv("item", 42 + i));
+      TRACE_DEBUG("asks the cache");
+      pass_turn();
+      TRACE_DEBUG("found", tracing::kv("age_s", 300 * i));
+      pass_turn();
+      EXPECT_EQ(i, 0) << "the item is stale";
+    }
+    ++turn, turn.notify_all();
+  };
+  std::thread first(answer, 0, "/items/42/details?verbose=1"), second(answer, 1, "/items/43/details?verbose=1");
+  first.join(), second.join();
+}
+
 }  // namespace

@@ -13,6 +13,8 @@
 
 namespace tracing { inline namespace v1 {
 
+class SpanPrefix;
+
 /// An event, or a change of a span, that is printed as one line or block. Valid only during the call.
 struct EventView {
   Metadata const& metadata;  ///< metadata of the event, or of the span that changed
@@ -76,6 +78,9 @@ struct FormatOptions {
   bool thread_names = false;                         ///< prints the number of a thread without a name
   std::shared_ptr<Timer const> timer = utc_timer();  ///< null: print no time, and no durations when spans close
   std::shared_ptr<FieldFormat const> fields{};       ///< null: use the format's own; JSON always uses its own
+  /// For full: lets the caller shorten each line by SpanPrefix::end_line(). The format is then single-thread. Null: all
+  /// fields stay in every line, as in the reference.
+  std::shared_ptr<SpanPrefix> prefix{};
   // For JSON:
   bool flatten_event = false;  ///< put the event's fields into the outermost object
   bool current_span = true;    ///< "span": the innermost span

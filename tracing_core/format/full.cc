@@ -1,37 +1,21 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/perf_line.h"
+#include "tracing_core/format/span_prefix.h"
 
 namespace tracing { inline namespace v1 { namespace formatting {
 namespace {
 
 template <bool kAnsi>
-class Full final : public TextFormat<kAnsi> {
+class Full : public TextFormat<kAnsi> {
  public:
   explicit Full(FormatOptions const& options)
       : TextFormat<kAnsi>(options, default_fields(), false, 0), has_default_fields_(fields_ == default_fields()) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
-    Metadata const& metadata = event.metadata;
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
-    if (options_.level) append_level(out, metadata.level(), kAnsi);
+    if (options_.level) append_level(out, event.metadata.level(), kAnsi);
     if (options_.thread_names || options_.thread_ids) [[unlikely]]
       append_thread(out, event.context.track(), options_);
-    append_context(out, event);
-    if (file_ || line_number_) [[unlikely]]
-      append_location(out, metadata);
-    if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]]
-      fields_->append(out, event.fields, style_);
-    out.push_back('\n');
-    return true;
-  }
-
- private:
-  using Base = TextFormat<kAnsi>;
-  using Base::append_name, Base::fields_, Base::file_, Base::needs_escaping, Base::key_, Base::line_number_,
-      Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
-
-  // Appends `span{fields}:span{fields}: target: `.
-  void append_context(TextBuffer& out, EventView const& event) const noexcept {
     if (SpanRef const leaf = event.scope) {
       if (prints_once(event)) [[unlikely]] {
         append_perf_spans(out, leaf);
@@ -40,10 +24,30 @@ class Full final : public TextFormat<kAnsi> {
       }
       out.push_back(' ');
     }
-    if (!options_.target) return;
-    if (needs_escaping(event.metadata)) [[unlikely]]
-      return append_escaped_target(out, event.metadata);
-    append_target(out, event.metadata.target(), kAnsi);
+    append_message(out, event);
+    return true;
+  }
+
+ protected:
+  using Base = TextFormat<kAnsi>;
+  using Base::append_name, Base::fields_, Base::file_, Base::needs_escaping, Base::key_, Base::line_number_,
+      Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
+
+  // Appends everything after the spans: `target: message fields`.
+  void append_message(TextBuffer& out, EventView const& event) const noexcept {
+    Metadata const& metadata = event.metadata;
+    if (options_.target) {
+      if (needs_escaping(metadata)) [[unlikely]] {
+        append_escaped_target(out, metadata);
+      } else {
+        append_target(out, metadata.target(), kAnsi);
+      }
+    }
+    if (file_ || line_number_) [[unlikely]]
+      append_location(out, metadata);
+    if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]]
+      fields_->append(out, event.fields, style_);
+    out.push_back('\n');
   }
 
   [[gnu::noinline]] void append_escaped_target(TextBuffer& out, Metadata const& metadata) const noexcept {
@@ -75,16 +79,18 @@ class Full final : public TextFormat<kAnsi> {
   // Appends `name{fields}:`.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
+    append_fields(out, span);
+    append_painted(out, kAnsi, kDim, ":");
+  }
+
+  // Appends `{fields}`, or nothing if there are none.
+  void append_fields(TextBuffer& out, SpanRef span) const noexcept {
     std::size_t const before = out.size();
     append_painted(out, kAnsi, kBold, "{");
     std::size_t const begin = out.size();
     fields_->append_span(out, span, style_);
-    if (out.size() == begin) {
-      out.resize_down(before);
-    } else {
-      append_painted(out, kAnsi, kBold, "}");
-    }
-    append_painted(out, kAnsi, kDim, ":");
+    if (out.size() == begin) return out.resize_down(before);
+    append_painted(out, kAnsi, kBold, "}");
   }
 
   [[gnu::noinline]] bool append_end(TextBuffer& out, FieldValues const& fields) const noexcept {
@@ -110,8 +116,44 @@ class Full final : public TextFormat<kAnsi> {
   bool const has_default_fields_;
 };
 
+// Lets a SpanPrefix decide which spans have their fields.
+template <bool kAnsi>
+class FullWithPrefix final : public Full<kAnsi> {
+ public:
+  using Full<kAnsi>::Full;
+
+  bool append(TextBuffer& out, EventView const& event) const noexcept override {
+    SpanPrefix& prefix = *options_.prefix;
+    append_time(out, options_.timer.get(), event, style_);
+    prefix.begin_line(out);
+    if (options_.level) append_level(out, event.metadata.level(), kAnsi);
+    append_thread(out, event.context.track(), options_);
+    prefix.begin_spans(out);
+    auto const append_span = [&](SpanRef span) {
+      this->append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
+      std::size_t const begin = out.size();
+      this->append_fields(out, span);
+      prefix.add_fields(out, begin, span);
+      append_painted(out, kAnsi, kDim, ":");
+    };
+    for_each_from_root(event.scope, append_span, [&] {
+      out.append(kMoreSpans);
+      append_painted(out, kAnsi, kDim, ":");
+    });
+    prefix.end_spans(out);
+    if (event.scope) out.push_back(' ');
+    this->append_message(out, event);
+    return true;
+  }
+
+ private:
+  using Full<kAnsi>::options_, Full<kAnsi>::style_;
+};
+
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) { return make_text_format<Full>(options); }
+std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) {
+  return options.prefix == nullptr ? make_text_format<Full>(options) : make_text_format<FullWithPrefix>(options);
+}
 
 }}}  // namespace tracing::v1::formatting
