@@ -38,6 +38,9 @@ enum class RecordKeep : std::uint8_t {
   automatic  ///< not a value of the variable: depends on the variable that named the file
 };
 
+/// The CI service to which a run is reported. `testlog` reports to all but CDash, whose files test programs name.
+enum class Ci : std::uint8_t { automatic, github, gitlab, azure, teamcity, buildkite, cdash, off };
+
 /// The settings of a process. Directives are kept as text in which at least one directive is valid.
 struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
@@ -55,6 +58,8 @@ struct Environment : tracing::EnvOptions {
   bool spdlog = true;                                        ///< TRACE_SPDLOG
   std::optional<Perturbation> perturb{};                     ///< TRACE_PERTURB
   DeviceCheck device_check = DeviceCheck::on;                ///< TRACE_CUDA_HEALTH
+  Ci ci = Ci::automatic;                                     ///< TRACE_CI
+  std::string ci_root{}, ci_artifact{};                      ///< TRACE_CI_ROOT, ...: read by `testlog` alone
 };
 
 /// The variables that only test programs read, in the order of variables.inc.
