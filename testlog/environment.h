@@ -59,7 +59,7 @@ struct Environment : tracing::EnvOptions {
   std::optional<Perturbation> perturb{};                     ///< TRACE_PERTURB
   DeviceCheck device_check = DeviceCheck::on;                ///< TRACE_CUDA_HEALTH
   Ci ci = Ci::automatic;                                     ///< TRACE_CI
-  std::string ci_root{}, ci_artifact{};                      ///< TRACE_CI_ROOT, ...: read by `testlog` alone
+  std::string ci_root{}, ci_artifact{}, junit{};             ///< TRACE_CI_ROOT, ...: read by `testlog` alone
 };
 
 /// The variables that only test programs read, in the order of variables.inc.

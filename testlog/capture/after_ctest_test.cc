@@ -219,9 +219,10 @@ TEST_F(AfterCtest, ReportsToGithub) {
 
 TEST_F(AfterCtest, ReportsToGitlab) {
   ASSERT_EQ(configure(kRedTests).exit_code, 0);
-  Outcome const outcome = ctest_in_ci({{"GITLAB_CI", "true"}});
+  Outcome const outcome = ctest_in_ci({{"GITLAB_CI", "true"}, {"TRACE_JUNIT", folder_ / "junit.xml"}});
   EXPECT_EQ(outcome.exit_code, 8);
   tracing::testing::expect_approved("after_ctest_gitlab.txt", log_in(outcome.out));
+  tracing::testing::expect_approved("after_ctest_junit.xml", without_times(content_of(folder_ / "junit.xml")));
 }
 
 TEST_F(AfterCtest, ReportsToAzure) {
@@ -243,11 +244,13 @@ TEST_F(AfterCtest, IsReportedByTheHookAlone) {
 
 TEST_F(AfterCtest, StaysGreenIfNothingCanBeReported) {
   ASSERT_EQ(configure("Plain.Passes:Retried.FailsTwice").exit_code, 0);
-  Outcome const outcome =
-      ctest_in_ci({{"GITHUB_ACTIONS", "true"}, {"GITHUB_STEP_SUMMARY", "/no such folder/summary.md"}});
+  Outcome const outcome = ctest_in_ci({{"GITHUB_ACTIONS", "true"},
+                                       {"GITHUB_STEP_SUMMARY", "/no such folder/summary.md"},
+                                       {"TRACE_JUNIT", "/no such folder/junit.xml"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   std::string const text = outcome.out + outcome.err;
   EXPECT_THAT(text, HasSubstr("testlog summary: cannot write /no such folder/summary.md: No such file or directory\n"));
+  EXPECT_THAT(text, HasSubstr("testlog summary: cannot write /no such folder/junit.xml: No such file or directory\n"));
   Outcome const wrong = ctest_in_ci({{"TRACE_CI", "jenkins"}});
   EXPECT_EQ(wrong.exit_code, 0);
   EXPECT_THAT(wrong.out + wrong.err, HasSubstr("testlog summary: TRACE_CI=jenkins: no such service; expected one of "));
@@ -265,6 +268,8 @@ TEST_F(AfterCtest, IsReportedAgain) {
   EXPECT_EQ(testlog("ci").exit_code, 1);
   EXPECT_THAT(testlog("ci").out, HasSubstr("no CI service that it reports to is found; expected --as"));
   EXPECT_EQ(testlog("ci --as jenkins").exit_code, 1);
+  EXPECT_THAT(testlog("export --junit").out, HasSubstr("<testsuites name=\"testlog\" tests=\"2\" failures=\"1\""));
+  EXPECT_THAT(testlog("export --junit - Testing/Temporary/testlog").out, HasSubstr(" tests=\"1\" failures=\"1\""));
 }
 
 }  // namespace

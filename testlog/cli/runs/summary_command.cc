@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "testlog/cli/ci/junit.h"
 #include "testlog/cli/ci/report_run.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/runs/packed_run.h"
@@ -17,6 +18,7 @@
 #include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/environment/passed_recordings.h"
 #include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/environment/variables.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -64,13 +66,20 @@ void try_to(F f) {
   }
 }
 
-// Prints the summary, and reports the run to a CI service, which takes certain words anywhere for commands.
+// Prints the summary, writes the file of TRACE_JUNIT, and reports the run to a CI service, which takes certain words
+// anywhere for commands.
 void sum_up(RecordedRun const& run, CiSettings const& ci) {
-  if (ci.service == CiService::none) return print(summary::text_of(explained(run)));
-  summary::RunSummary summary = read_summary(run, kReadAll);
+  char const* const junit = tracing::environment::environment_variable("TRACE_JUNIT");
+  bool const has_junit = junit != nullptr && *junit != 0;
+  if (ci.service == CiService::none && !has_junit) return print(summary::text_of(explained(run)));
+  ReadOptions options = kReadAll;
+  options.passed = has_junit;
+  summary::RunSummary summary = read_summary(run, options);
   explain_causes(summary, kMaxExplained, kMaxWhyLines);
-  print(without_commands(summary::text_of(summary)));
-  print(report_to_ci(summary, ci, report_end_of));
+  std::string const text = summary::text_of(summary);
+  print(ci.service == CiService::none ? text : without_commands(text));
+  try_to([&] { print(report_to_ci(summary, ci, report_end_of)); });
+  if (has_junit) write_junit(summary, ci, report_end_of, junit);
 }
 
 // Reports problems but returns success, since a ctest fails if its hook fails.
