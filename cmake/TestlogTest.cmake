@@ -111,7 +111,8 @@ function(testlog_unit_test name)
 endfunction()
 
 # Every variable that testlog reads, and those of others that change what tests print.
-set(TESTLOG_SCRUBBED_ENVIRONMENT CI=unset: TRACEPARENT=unset: CUDA_LAUNCH_BLOCKING=unset:)
+set(TESTLOG_SCRUBBED_ENVIRONMENT CI=unset: TRACEPARENT=unset: CUDA_LAUNCH_BLOCKING=unset: GITHUB_ACTIONS=unset: GITLAB_CI=unset:
+  TF_BUILD=unset: BUILDKITE=unset: TEAMCITY_VERSION=unset: JENKINS_URL=unset: TEST_TARGET=unset: TEST_UNDECLARED_OUTPUTS_DIR=unset:)
 set(variables ${CMAKE_CURRENT_LIST_DIR}/../tracing_core/environment/variables.inc
   ${CMAKE_CURRENT_LIST_DIR}/../testlog/variables.inc)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${variables})

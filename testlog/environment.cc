@@ -101,6 +101,16 @@ void settle_show(Environment& environment, char const* (*get)(char const* name),
   reports.append(" TRACE_SHOW=failed; TRACE_SHOW=live shows them\n");
 }
 
+// Bazel keeps what a test leaves in a folder. Recordings of earlier runs are not there, so none of passing tests is
+// kept.
+void settle_bazel(Environment& environment, char const* (*get)(char const* name)) {
+  char const* const folder = get("TEST_UNDECLARED_OUTPUTS_DIR");
+  if (folder == nullptr || *folder == 0 || get("TRACE_RECORD") != nullptr || !environment.record_default.empty())
+    return;
+  environment.record_default = std::string(folder) + "/";
+  if (get("TRACE_RECORD_PASSED") == nullptr) environment.record_passed = 0;
+}
+
 }  // namespace
 
 tracing::environment::VariableTable test_variables() noexcept { return {kVariables, kProfileSettings}; }
@@ -110,6 +120,7 @@ Environment read_environment(char const* (*get)(char const* name), std::string& 
   tracing::environment::read_variables({tracing::environment::common_variables(), test_variables()}, get, environment,
                                        reports);
   settle_show(environment, get, reports);
+  settle_bazel(environment, get);
   return environment;
 }
 

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "testlog/capture/unwound_path.h"
@@ -192,6 +195,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     session_.perf().finish();
     session_.recording_file().end_run(!has_failed_ && program.Passed());
     if (has_failed_ && !session_.is_mute()) say_where_to_read_on(program);
+    if (has_failed_ && session_.environment().ci == Ci::cdash) report_to_cdash();
   }
 
  private:
@@ -227,6 +231,15 @@ class Recorder final : public testing::EmptyTestEventListener {
       session_.output().write_note("summary", summary);
     else if (file.is_default() && !file.path().empty())
       session_.output().write_note("report", "testlog: the whole recording: testlog show " + file.path() + "\n");
+  }
+
+  void report_to_cdash() {
+    std::error_code error;
+    std::string const& path = session_.recording_file().path();
+    std::string const text =
+        failed_tests_.cdash_text(path.empty() ? path : std::filesystem::absolute(path, error).string());
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
   }
 
   // Prints now how many equal lines were left out, so that the next output follows them.

@@ -54,9 +54,33 @@ class AfterCtest : public testing::Test {
     return begin == text.npos ? "" : text.substr(begin, text.find('\n', last) + 1 - begin);
   }
 
+  // Returns what ctest printed from the summary on, without times and folders.
+  std::string log_in(std::string const& text) const {
+    std::size_t const begin = text.find("testlog: ");
+    return begin == text.npos ? "" : without_times(text.substr(begin));
+  }
+  std::string without_times(std::string text) const {
+    for (std::size_t at = 0; (at = text.find(folder_ / "")) != text.npos;) text.replace(at, (folder_ / "").size(), "/");
+    std::size_t const slowest = text.find("<details><summary>The slowest tests");
+    if (slowest != text.npos) text.erase(slowest, text.find("</details>\n\n", slowest) + 12 - slowest);
+    text = std::regex_replace(text, std::regex("\\+[0-9]+\\.[0-9]+ (us|ms|s)"), "+T");
+    text = std::regex_replace(text, std::regex("\\([0-9]+ ms\\)"), "(T)");
+    text = std::regex_replace(text, std::regex("[0-9]{8}-[0-9]{6}-[0-9]{3}"), "T");
+    text = std::regex_replace(text, std::regex("[0-9]{10}"), "TIME");
+    text = std::regex_replace(text, std::regex("(\n *)[^ \n]*/(testlog/testdata/)"), "$1$2");
+    return std::regex_replace(text, std::regex(" time=\"[0-9.]+\"| duration='[0-9]+'"), "");
+  }
+  Outcome ctest_in_ci(Variables variables,
+                      std::vector<std::string> const& arguments = {"--repeat", "until-pass:3"}) const {
+    variables.emplace_back("TRACE_CI_ROOT", TESTLOG_SOURCE_DIR);
+    return ctest(arguments, variables);
+  }
+
   tracing_test::TemporaryFolder const folder_;
   std::string build_;
 };
+
+char const* const kRedTests = "Plain.Fails:Plain.Passes:Plain.Skips:Retried.FailsTwice:Dies.ByAbort:Dies.ByExit";
 
 TEST_F(AfterCtest, SaysWhatFailedByCause) {
   ASSERT_EQ(configure("Plain.*:SpansOnly.Fails:Retried.FailsTwice:Dies.ByExit").exit_code, 0);
@@ -183,6 +207,69 @@ TEST_F(AfterCtest, NeverMakesCtestFail) {
   EXPECT_EQ(ctest().exit_code, 0) << "it cannot be executed";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   EXPECT_EQ(ctest().exit_code, 0) << "it is no program of this machine";
+}
+
+TEST_F(AfterCtest, ReportsToGithub) {
+  ASSERT_EQ(configure(kRedTests).exit_code, 0);
+  Outcome const outcome = ctest_in_ci({{"GITHUB_ACTIONS", "true"}, {"GITHUB_STEP_SUMMARY", folder_ / "summary.md"}});
+  EXPECT_EQ(outcome.exit_code, 8);
+  tracing::testing::expect_approved("after_ctest_github.txt", log_in(outcome.out));
+  tracing::testing::expect_approved("after_ctest_github.md", without_times(content_of(folder_ / "summary.md")));
+}
+
+TEST_F(AfterCtest, ReportsToGitlab) {
+  ASSERT_EQ(configure(kRedTests).exit_code, 0);
+  Outcome const outcome = ctest_in_ci({{"GITLAB_CI", "true"}, {"TRACE_JUNIT", folder_ / "junit.xml"}});
+  EXPECT_EQ(outcome.exit_code, 8);
+  tracing::testing::expect_approved("after_ctest_gitlab.txt", log_in(outcome.out));
+  tracing::testing::expect_approved("after_ctest_junit.xml", without_times(content_of(folder_ / "junit.xml")));
+}
+
+TEST_F(AfterCtest, ReportsToAzure) {
+  ASSERT_EQ(configure(kRedTests).exit_code, 0);
+  Outcome const outcome = ctest_in_ci({{"TF_BUILD", "True"}});
+  EXPECT_EQ(outcome.exit_code, 8);
+  tracing::testing::expect_approved("after_ctest_azure.txt", log_in(outcome.out));
+  EXPECT_THAT(content_of(build_ + "/Testing/Temporary/testlog/ci_summary.md"), HasSubstr("### testlog: "));
+}
+
+TEST_F(AfterCtest, IsReportedByTheHookAlone) {
+  ASSERT_EQ(configure("Plain.Fails").exit_code, 0);
+  Outcome const verbose = ctest_in_ci({{"GITHUB_ACTIONS", "true"}}, {"-V"});
+  EXPECT_EQ(testlog::testdata::count(verbose.out, "::error "), 1);
+  EXPECT_EQ(testlog::testdata::count(verbose.out, "\n::error "), 1) << "it begins a line";
+  EXPECT_THAT(ctest_in_ci({{"GITHUB_ACTIONS", "true"}, {"TRACE_CI", "off"}}).out, Not(HasSubstr("::error")));
+  EXPECT_THAT(ctest_in_ci({{"TRACE_CI", "teamcity"}}).out, HasSubstr("\n##teamcity[testFailed "));
+}
+
+TEST_F(AfterCtest, StaysGreenIfNothingCanBeReported) {
+  ASSERT_EQ(configure("Plain.Passes:Retried.FailsTwice").exit_code, 0);
+  Outcome const outcome = ctest_in_ci({{"GITHUB_ACTIONS", "true"},
+                                       {"GITHUB_STEP_SUMMARY", "/no such folder/summary.md"},
+                                       {"TRACE_JUNIT", "/no such folder/junit.xml"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  std::string const text = outcome.out + outcome.err;
+  EXPECT_THAT(text, HasSubstr("testlog summary: cannot write /no such folder/summary.md: No such file or directory\n"));
+  EXPECT_THAT(text, HasSubstr("testlog summary: cannot write /no such folder/junit.xml: No such file or directory\n"));
+  Outcome const wrong = ctest_in_ci({{"TRACE_CI", "jenkins"}});
+  EXPECT_EQ(wrong.exit_code, 0);
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("testlog summary: TRACE_CI=jenkins: no such service; expected one of "));
+}
+
+TEST_F(AfterCtest, IsReportedAgain) {
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes").exit_code, 0);
+  ctest();
+  auto const testlog = [this](std::string const& arguments, Variables const& variables = {}) {
+    return testlog::testdata::run(
+        {"/bin/sh", "-c", "cd \"$0\" && exec \"$1\" " + arguments + " 2>&1", build_, TESTLOG_COMMAND}, variables);
+  };
+  EXPECT_THAT(testlog("ci --as github").out, testing::StartsWith("::error "));
+  EXPECT_THAT(testlog("ci", {{"GITLAB_CI", "true"}}).out, HasSubstr("section_start"));
+  EXPECT_EQ(testlog("ci").exit_code, 1);
+  EXPECT_THAT(testlog("ci").out, HasSubstr("no CI service that it reports to is found; expected --as"));
+  EXPECT_EQ(testlog("ci --as jenkins").exit_code, 1);
+  EXPECT_THAT(testlog("export --junit").out, HasSubstr("<testsuites name=\"testlog\" tests=\"2\" failures=\"1\""));
+  EXPECT_THAT(testlog("export --junit - Testing/Temporary/testlog").out, HasSubstr(" tests=\"1\" failures=\"1\""));
 }
 
 }  // namespace

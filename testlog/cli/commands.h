@@ -31,6 +31,7 @@ struct Command {
 };
 
 /// These add a command with its options to the program, which must outlive the command.
+Command add_ci_command(CLI::App& program);
 Command add_completion_command(CLI::App& program);
 Command add_counts_command(CLI::App& program);
 Command add_diff_command(CLI::App& program);

@@ -14,11 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "testlog/cli/ci/junit.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/directive_notes.h"
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
+#include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome/chrome_trace.h"
@@ -51,6 +53,7 @@ struct Options {
   CLI::Option const* chrome = nullptr;
   CLI::Option const* folded = nullptr;
   CLI::Option const* json = nullptr;
+  CLI::Option const* junit = nullptr;
 };
 
 // The file that recordings are converted to, and its limit.
@@ -257,18 +260,37 @@ int write_file(Files const& files, Options const& options, CLI::Option const* fo
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);
 }
 
+// Writes a JUnit file of a run or, if recordings are named, of their tests.
+int export_junit(Options const& options, std::string const& path) {
+  Inputs const& inputs = options.inputs;
+  bool const is_run = inputs.paths.empty() && !(inputs.run.ends_with(".tar") && tracing::recording::is_tar(inputs.run));
+  std::vector<std::string> const files = is_run ? std::vector<std::string>() : files_of("export", inputs);
+  ReadOptions read = kReadAll;
+  read.passed = true;
+  check_output(files, path);
+  summary::RunSummary const run =
+      is_run ? read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), read)
+             : read_summary(files);
+  OutputFile file(path);
+  file.write(junit_of(run, ci_settings(), report_end_of));
+  std::error_code const error = file.finish();
+  return error ? fail_to_write(path, error) : static_cast<int>(kDone);
+}
+
 int run(Options const& options) {
   CLI::Option const* format = nullptr;
   int formats = 0;
   for (CLI::Option const* const option :
-       {options.perfetto, options.xplane, options.chrome, options.folded, options.json}) {
+       {options.perfetto, options.xplane, options.chrome, options.folded, options.json, options.junit}) {
     if (option->count() > 0) format = option, ++formats;
   }
-  if (formats != 1) throw UsageError("export: expected one of --perfetto, --xplane, --chrome, --folded, --json");
+  if (formats != 1)
+    throw UsageError("export: expected one of --perfetto, --xplane, --chrome, --folded, --json, --junit");
   std::string const path = output_of(format);
   if (options.chrome == format && path.ends_with(".gz") && !tracing::recording::Gzip::is_available())
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
+  if (options.junit == format) return export_junit(options, path);
   DirectiveNotes directives("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.inputs);
   check_output(inputs, path);
@@ -301,6 +323,7 @@ Examples:
   testlog export worker-*.rec --chrome all.json       several processes in one trace
   testlog export run.rec --folded | testlog flame -o run.svg
   testlog export run.rec --json | jq .fields.message
+  testlog export --junit junit.xml                    the tests of the last ctest, for CI
 
 Exit status: 0 the file was written, even if parts of a recording are missing; 1 a file could not be read or written;
 2 a mistake in the command line.)";
@@ -331,7 +354,8 @@ Command add_export_command(CLI::App& program) {
   auto const shared = std::make_shared<Options>();
   Options& options = *shared;
   CLI::App& command = *program.add_subcommand(
-      "export", "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks or JSON lines.");
+      "export",
+      "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks, JSON lines or JUnit files.");
   command.footer(kFooter);
   add_recordings(command, options.inputs);
   auto const add = [&command](char const* name, char const* description) {
@@ -346,6 +370,7 @@ Command add_export_command(CLI::App& program) {
       add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does; compressed to a name that ends in .gz");
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
+  options.junit = add("--junit", "Writes a JUnit file: a case for each test of the run, also for tests that passed");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
   return {&command, [shared] { return run(*shared); }};
 }

@@ -124,6 +124,15 @@ std::string path_to(std::uint64_t leaf, OpenedRecording const& file, OpenSpans c
 
 }  // namespace
 
+std::string path_at_end(OpenedRecording const& file) {
+  std::vector<std::uint64_t> const* open = nullptr;
+  for (tracing::recording::TrackSummary const& track : file.recording->tracks()) {
+    bool const is_main = static_cast<std::uint64_t>(track.thread.os_thread) == file.recording->process();
+    if (!track.open.empty() && (open == nullptr || is_main)) open = &track.open;
+  }
+  return open == nullptr ? "" : path_of(*open, file, OpenSpans(file));
+}
+
 void OpenedRecording::learn(Entry const& entry) {
   constexpr std::size_t kStep = 65536;
   if (++learned % kStep == 0 && progress != nullptr) progress->step(kStep);

@@ -69,6 +69,10 @@ std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::stri
 /// Opens a recording. If it cannot be read, returns null and prints the reason to standard error.
 std::unique_ptr<OpenedRecording> open_recording(std::string const& command, std::string const& path);
 
+/// Returns the spans, with their fields, that the main thread is in after the last record or, if it is in none, those
+/// of another thread: `request{id=7}:load`. REQUIRES: learn() was called for each record.
+std::string path_at_end(OpenedRecording const& file);
+
 /// Returns notes for the reader, as lines: what is missing, what makes no sense, and which spans were still open.
 /// REQUIRES: the recording was replayed.
 std::string notes_of(std::string const& command, OpenedRecording const& file);

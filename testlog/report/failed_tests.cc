@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "testlog/summary/recorded_tests.h"
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/record/recording.h"
 
 namespace testlog { inline namespace v1 {
@@ -29,6 +30,14 @@ std::vector<std::string> commands_of(summary::RunSummary const& run, std::string
   return {"TRACE_RECORD=run.rec " + summary::shell_word(program_invocation_name) +
               " --gtest_filter=" + summary::shell_word(filter),
           "testlog show run.rec"};
+}
+
+// Returns an element that ctest knows. ctest takes what is between its tags as it is.
+std::string measurement(std::string const& tag, std::string_view type, std::string_view name, std::string_view value) {
+  std::string text;
+  for (char const c : tracing::sanitized_in_line(value)) c == '<' ? text += "\\x3c" : text += c;
+  return "<" + tag + " type=\"" + std::string(type) + "\" name=\"" + std::string(name) + "\">" + text + "</" + tag +
+         ">\n";
 }
 
 }  // namespace
@@ -68,6 +77,15 @@ std::string FailedTests::text(testing::UnitTest const& program, std::string cons
   run.causes = summary::causes_of(run.tests);
   run.commands = commands_of(run, recording);
   return summary::text_of(run);
+}
+
+std::string FailedTests::cdash_text(std::string const& recording) const {
+  if (tests_.empty()) return {};
+  std::string const& path = tests_.begin()->second.outcome.span_path;
+  std::string text = measurement("CTestMeasurement", "numeric/double", "failed tests", std::to_string(tests_.size()));
+  if (!path.empty()) text += measurement("CTestMeasurement", "text/string", "spans", path);
+  if (!recording.empty()) text += measurement("CTestMeasurementFile", "file", "recording", recording);
+  return text;
 }
 
 }}  // namespace testlog::v1

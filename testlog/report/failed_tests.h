@@ -32,6 +32,10 @@ class FailedTests {
   /// is just above. `recording` is the path of the recording, or empty.
   std::string text(testing::UnitTest const& program, std::string const& recording) const;
 
+  /// Returns what a test prints for CDash, which ctest takes out of its output: how many tests failed, the spans around
+  /// a failure, and the recording as a file. `recording` is its path, or empty.
+  std::string cdash_text(std::string const& recording) const;
+
  private:
   struct FailedTest {
     summary::TestOutcome outcome;

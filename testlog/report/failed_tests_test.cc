@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,29 @@ TEST(FailedTests, AreSummedUpAsJsonInAFileOfJson) {
   std::string const text = testlog::testdata::content_of(folder / "out.json");
   EXPECT_THAT(text, HasSubstr("{\"kind\":\"summary\",\"text\":\"testlog: 2 of 2 tests failed; 2 causes:"));
   EXPECT_THAT(text, Not(HasSubstr("\ntestlog: ")));
+}
+
+TEST(FailedTests, AreMeasuredForCdash) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const file = folder / "run.rec";
+  std::string const text = run_scenarios("Plain.Fails", {{"TRACE_CI", "cdash"}, {"TRACE_RECORD", file}}).out;
+  EXPECT_THAT(text,
+              HasSubstr("<CTestMeasurement type=\"numeric/double\" name=\"failed tests\">1</CTestMeasurement>\n"
+                        "<CTestMeasurement type=\"text/string\" name=\"spans\">outer{id=7}:inner</CTestMeasurement>\n"
+                        "<CTestMeasurementFile type=\"file\" name=\"recording\">" +
+                        file + "</CTestMeasurementFile>\n"));
+  EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_CI", "cdash"}}).out, Not(HasSubstr("Measurement")));
+  EXPECT_THAT(run_scenarios("Plain.Fails").out, Not(HasSubstr("Measurement")));
+}
+
+TEST(FailedTests, LeaveTheirRecordingWhereBazelKeepsIt) {
+  tracing_test::TemporaryFolder const folder;
+  Variables const bazel{{"TEST_UNDECLARED_OUTPUTS_DIR", folder / ""}};
+  run_scenarios("Plain.Fails", bazel);
+  EXPECT_TRUE(std::filesystem::exists(folder / "testlog_scenarios.Plain.Fails.rec"));
+  run_scenarios("Plain.Passes", bazel);
+  EXPECT_FALSE(std::filesystem::exists(folder / "testlog_scenarios.Plain.Passes.rec"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "passed"));
 }
 
 }  // namespace

@@ -62,10 +62,25 @@ AttemptFiles files_of(RecordedRun const& run, Attempts const& attempts, std::vec
   return files;
 }
 
+// Returns the spans in which the process ended.
+std::string path_at_end_of(std::string const& path) {
+  std::string error;
+  OpenedRecording file{.path = path, .recording = Recording::read_file(path, error)};
+  if (file.recording == nullptr) return {};
+  file.recording->for_each([&file](tracing::recording::Entry const& entry) { file.learn(entry); });
+  return path_at_end(file);
+}
+
 std::vector<TestOutcome> read_tests(std::string const& file) {
   std::string error;
   auto const recording = Recording::read_file(file, error);
-  return recording == nullptr ? std::vector<TestOutcome>() : summary::tests_in(*recording, file);
+  if (recording == nullptr) return {};
+  std::vector<TestOutcome> tests = summary::tests_in(*recording, file);
+  for (TestOutcome& test : tests) {
+    bool const has_ended = test.result == Result::failed || !is_failure(test.result);
+    if (!has_ended && test.span_path.empty()) test.span_path = path_at_end_of(file);
+  }
+  return tests;
 }
 
 // Splits `mylib_test.Pool.Grows`, the name of a recording, into the program and the test.
@@ -184,6 +199,22 @@ std::string command_of(std::string_view words, RecordedRun const& run) {
 RunSummary read_summary(RecordedRun const& run, ReadOptions const& options) {
   RunSummary summary = Reader(run, options).read();
   if (!summary.is_green()) summary.commands = {command_of("show --failed", run)};
+  return summary;
+}
+
+RunSummary read_summary(std::vector<std::string> const& files) {
+  RunSummary summary;
+  for (std::string const& file : files) {
+    for (TestOutcome& test : read_tests(file)) {
+      bool const is_outside = test.name.empty();
+      set_names(test, tracing::recording::name_of_recording(file));
+      if (is_outside) test.name.clear();
+      summary.failed_count += is_failure(test.result) ? 1 : 0;
+      ++summary.test_count;
+      summary.tests.push_back(std::move(test));
+    }
+  }
+  summary.causes = summary::causes_of(summary.tests);
   return summary;
 }
 

@@ -17,7 +17,15 @@ struct ReadOptions {
   bool passed = false;
 };
 
+/// For reports outside of the terminal: of ten thousand failures, each is there.
+inline constexpr ReadOptions kReadAll{.max_recordings = 20'000};
+inline constexpr std::size_t kMaxExplained = 10;  ///< causes that are compared with passing runs
+inline constexpr std::size_t kMaxWhyLines = 3;
+
 summary::RunSummary read_summary(RecordedRun const& run, ReadOptions const& options = {});
+
+/// Returns the tests of these recordings.
+summary::RunSummary read_summary(std::vector<std::string> const& files);
 
 /// Sets Cause::why of the first `max_causes` causes, by their first tests, and names `testlog why` in
 /// RunSummary::commands if it has an answer. Compares recordings, so it takes the time of `testlog why`.
@@ -29,5 +37,6 @@ std::vector<std::string> differences_of(summary::TestOutcome const& failure, std
 /// Returns the last lines that `testlog show` prints of the test, up to the end of its recording; empty if it has no
 /// recording. Reads the recording. Each line is at most 4 KiB and has no control characters.
 std::vector<std::string> report_of(summary::TestOutcome const& test, std::size_t max_lines);
+inline std::vector<std::string> report_end_of(summary::TestOutcome const& test) { return report_of(test, 40); }
 
 }  // namespace testlog::cli

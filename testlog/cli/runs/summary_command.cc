@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "testlog/cli/ci/junit.h"
+#include "testlog/cli/ci/report_run.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/read_summary.h"
@@ -16,6 +18,7 @@
 #include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/environment/passed_recordings.h"
 #include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/environment/variables.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -24,17 +27,13 @@ namespace {
 namespace fs = std::filesystem;
 using tracing::support::counted;
 
-constexpr std::size_t kMaxExplained = 10;  // causes
 
 struct Options {
   std::string run;
   std::vector<std::string> after_ctest;
 };
 
-void print(summary::RunSummary const& summary) {
-  std::string const text = summary::text_of(summary);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
+void print(std::string const& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 summary::RunSummary explained(RecordedRun const& run) {
   summary::RunSummary summary = read_summary(run);
@@ -57,17 +56,43 @@ std::vector<RecordedRun> runs_of_ctest(std::vector<std::string> const& folders) 
   return runs;
 }
 
-// Reports problems but returns success, since a ctest fails if its hook fails.
-int run_after_ctest(std::vector<std::string> const& folders) {
+// Calls `f`, and reports what it throws.
+template <class F>
+void try_to(F f) {
   try {
-    for (RecordedRun const& run : runs_of_ctest(folders)) {
-      print(explained(run));
-      tracing::environment::limit_passed(run.folder.string());
-    }
-    (void)flush_output("summary");
+    f();
   } catch (std::exception const& error) {
     report(std::string("testlog summary: ") + error.what() + "\n");
   }
+}
+
+// Prints the summary, writes the file of TRACE_JUNIT, and reports the run to a CI service, which takes certain words
+// anywhere for commands.
+void sum_up(RecordedRun const& run, CiSettings const& ci) {
+  char const* const junit = tracing::environment::environment_variable("TRACE_JUNIT");
+  bool const has_junit = junit != nullptr && *junit != 0;
+  if (ci.service == CiService::none && !has_junit) return print(summary::text_of(explained(run)));
+  ReadOptions options = kReadAll;
+  options.passed = has_junit;
+  summary::RunSummary summary = read_summary(run, options);
+  explain_causes(summary, kMaxExplained, kMaxWhyLines);
+  std::string const text = summary::text_of(summary);
+  print(ci.service == CiService::none ? text : without_commands(text));
+  try_to([&] { print(report_to_ci(summary, ci, report_end_of)); });
+  if (has_junit) write_junit(summary, ci, report_end_of, junit);
+}
+
+// Reports problems but returns success, since a ctest fails if its hook fails.
+int run_after_ctest(std::vector<std::string> const& folders) {
+  CiSettings ci;
+  try_to([&ci] { ci = ci_settings(); });
+  try_to([&folders, &ci] {
+    for (RecordedRun const& run : runs_of_ctest(folders)) {
+      try_to([&run, &ci] { sum_up(run, ci); });
+      tracing::environment::limit_passed(run.folder.string());
+    }
+  });
+  (void)flush_output("summary");
   return kDone;
 }
 
@@ -78,7 +103,7 @@ int run(Options const& options) {
           ? read_packed_run("summary", options.run).summary
           : explained(run_named("summary", options.run.empty() ? "latest" : options.run));
   if (summary.is_green()) fmt::print("testlog: {} passed\n", counted(summary.test_count, "test"));
-  print(summary);
+  print(summary::text_of(summary));
   return flush_output("summary") ? kDone : kFailed;
 }
 
