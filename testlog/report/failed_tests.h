@@ -17,8 +17,8 @@ class UnitTest;
 
 namespace testlog { inline namespace v1 {
 
-/// Keeps the first failure of each test that failed. Single-thread, except that any thread may fail; GoogleTest lets one
-/// thread report after the other.
+/// Keeps the first failure of each test that failed. Single-thread, except that any thread may fail; GoogleTest lets
+/// one thread report after the other.
 class FailedTests {
  public:
   explicit FailedTests(Capture const& capture) noexcept : capture_(capture) {}
@@ -28,8 +28,8 @@ class FailedTests {
   /// Called at the end of a test that failed. Reads the records of the test.
   void end_test(std::string const& test, TestTag tag);
 
-  /// Returns the lines that sum up the run: nothing if fewer than two tests failed, since the report of a single test is
-  /// just above. `recording` is the path of the recording, or empty.
+  /// Returns the lines that sum up the run: nothing if fewer than two tests failed, since the report of a single test
+  /// is just above. `recording` is the path of the recording, or empty.
   std::string text(testing::UnitTest const& program, std::string const& recording) const;
 
  private:

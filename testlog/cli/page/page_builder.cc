@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "testlog/cli/page/block_columns.h"
 #include "testlog/cli/page/comparison.h"
+#include "testlog/cli/page/page_assets.h"
 #include "testlog/cli/page/page_index.h"
 #include "testlog/cli/page/records_reader.h"
 #include "testlog/cli/recordings.h"
@@ -29,7 +30,8 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 // The records of one run of a test.
 struct Stored {
   std::string file;
-  std::uint32_t tag = 0;
+  std::string name{};  // of the test; empty: outside of tests
+  std::optional<std::uint32_t> tag{};
   std::string packed{};
   PageAttempt* attempt = nullptr;
   PageTest* test = nullptr;
@@ -120,7 +122,11 @@ class Builder {
           attempts.emplace_back(PageAttempt{.file = source.file, .result = source.result, .began_ms = source.began_ms});
       if (!is_whole_[test] || source.file.empty() || attempts.size() > max_whole) continue;
       attempt.block = "b" + std::to_string(stored_.size());
-      stored_.push_back({.file = source.file, .tag = source.tag, .attempt = &attempt, .test = &index_.tests[test]});
+      stored_.push_back({.file = source.file,
+                         .name = outcome(test).name,
+                         .tag = source.tag,
+                         .attempt = &attempt,
+                         .test = &index_.tests[test]});
     }
     counts_.whole += std::any_of(attempts.begin(), attempts.end(), [](auto const& one) { return !one.block.empty(); });
   }
@@ -136,7 +142,12 @@ class Builder {
     auto const records = read_records(*file);
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       Stored& stored = stored_[blocks[k]];
-      Block const block = make_block(*records, stored.tag, max_lines[k]);
+      if (!stored.tag) stored.tag = find_tag(*file->recording, stored.name);
+      if (!stored.tag) {  // another run has replaced the recording meanwhile
+        stored.attempt->block.clear();
+        continue;
+      }
+      Block const block = make_block(*records, *stored.tag, max_lines[k]);
       stored.packed = packed(block.bytes);
       stored.attempt->lines = block.lines;
       stored.attempt->left_out = block.left_out;
@@ -167,12 +178,19 @@ class Builder {
     std::erase_if(stored_, [](Stored const& stored) { return stored.attempt->block.empty(); });
   }
 
+  // Returns how many bytes the page has besides the records.
+  std::size_t bytes_besides() const {
+    constexpr std::size_t kMarkup = 1000, kForEachBlock = 60;
+    return kPageScript.size() + kPageStyle.size() + packed(index_.json()).size() + kMarkup +
+           kForEachBlock * stored_.size();
+  }
+
   // Returns the size to which the longest blocks must be cut, so that all blocks are no longer than allowed.
   std::size_t longest_allowed() const {
     std::vector<std::size_t> sizes;
     for (Stored const& stored : stored_) sizes.push_back(stored.packed.size());
     std::sort(sizes.begin(), sizes.end());
-    std::size_t left = limits_.max_bytes;
+    std::size_t left = limits_.max_bytes - std::min(limits_.max_bytes, bytes_besides());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::size_t const share = left / (sizes.size() - i);
       if (sizes[i] > share) return share;

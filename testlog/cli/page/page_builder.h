@@ -11,7 +11,7 @@
 namespace testlog::cli::page {
 
 struct PageLimits {
-  std::size_t max_bytes = std::size_t{25} << 20;  ///< of the records; the longest tests lose their middle
+  std::size_t max_bytes = std::size_t{25} << 20;  ///< of the page; the longest tests lose their middle
   bool all = false;                               ///< the records of every test
 };
 

@@ -85,7 +85,11 @@ class Reader {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       bool const is_known = fields.name(i) == "directory" || fields.name(i) == "command";  // the index has them
       std::string value = is_known ? "" : tracing::recording::text_of_field(mark, fields.name(i));
-      if (!value.empty()) records_.environment.emplace_back(fields.name(i), std::move(value));
+      auto const has_name = [&](auto const& known) {
+        return known.first == fields.name(i);
+      };  // of the first repetition
+      if (!value.empty() && std::none_of(records_.environment.begin(), records_.environment.end(), has_name))
+        records_.environment.emplace_back(fields.name(i), std::move(value));
     }
   }
   std::uint32_t site_of(Metadata const& metadata) {

@@ -209,6 +209,7 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
   }
   ASSERT_NO_FATAL_FAILURE(open(files));
   EXPECT_THAT(text_of("h1"), HasSubstr("flaky"));
+  EXPECT_THAT(selected(), HasSubstr("Failure")) << "the attempt that failed is shown";
   EXPECT_THAT(text_of(".summary"), HasSubstr("in_time is false; true in"));
   EXPECT_EQ(evaluate("ui.tabs.get('attempts').tabButton.click(), document.querySelectorAll('#panel-attempts "
                      "tbody')[0].rows.length"),
@@ -223,6 +224,19 @@ TEST_F(Report, SumsUpSpansAsATree) {
   EXPECT_EQ(evaluate("[...document.querySelectorAll('.tree tbody th')].map((one) => one.textContent).sort().join()"),
             "job,load,request");
   EXPECT_EQ(evaluate("treeOf(page.block).every((row) => row.total >= row.self && row.self >= 0)"), true);
+}
+
+TEST_F(Report, ShowsWhereATestEndedThatDidNotSayHow) {
+  {
+    why::TestRecorder recorder(folder_ / "a.rec");
+    recorder.run("Pool.Hangs", [] {
+      TRACE_INFO("the last record");
+      return "";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec"}));
+  EXPECT_THAT(text_of("h1"), HasSubstr("did not end"));
+  EXPECT_THAT(selected(), HasSubstr("the last record"));
 }
 
 // Nothing of these texts may become markup, a script or a style, or end the page's own.
@@ -278,8 +292,8 @@ TEST_F(Report, CutsTheMiddleOfLongTests) {
       return "failed";
     });
   }
-  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec", "--max=50k"}));
-  EXPECT_LT(folder_.read("report.html").size(), 50'000U + 100'000U);
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec", "--max=150k"}));
+  EXPECT_LT(folder_.read("report.html").size(), 150'000U);
   EXPECT_THAT(text_of("#panel-records .note"), HasSubstr("lines in the middle are left out"));
   EXPECT_THAT(lines(), AllOf(StartsWith("---- Long.Test"), HasSubstr("at last")));
   evaluate("selectRow(rowOf(page.block.cut - 1))");

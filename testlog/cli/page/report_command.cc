@@ -65,6 +65,9 @@ int run(Options const& options) {
         "; the records of " + std::to_string(counts.whole) + "; " + text_of_size(bytes));
   if (counts.cut > 0)
     print("the middle of " + counted(counts.cut, "run") + " is left out, so that the page is no larger than --max");
+  if (bytes > options.max_bytes)
+    print("the page is larger than --max: its script and the list of tests take " + text_of_size(bytes) +
+          " without records");
   if (bytes >= kHeavyBytes) print("browsers are slow with pages of 50 MB and more; --max limits the size");
   return counts.is_complete ? kDone : kFailed;
 }
@@ -72,8 +75,8 @@ int run(Options const& options) {
 constexpr char kFooter[] = R"(
 Writes one file that opens in any current browser by a double click, without a network. It shows the tests, failures first; how each
 failed, and how it differed from runs that passed; and records, as `testlog show` prints them, with a filter, a timeline, and the sums
-of spans. Tests that failed or are flaky, and the ten slowest others, have all their records. If these take more than --max, the
-longest lose their middle; of other tests the page says only how they ended. Keep in mind that records may be confidential.
+of spans. Tests that failed or are flaky, and the ten slowest others, have all their records. If the file would be larger
+than --max, the longest lose their middle; of other tests the page says only how they ended. Keep in mind that records may be confidential.
 
 Examples:
   testlog report                                      the last ctest, to report.html
@@ -91,7 +94,8 @@ Command add_report_command(CLI::App& program) {
       program.add_subcommand("report", "Writes a page that shows a run, its tests and their records in a browser.");
   add_selection(*app, options->selection);
   app->add_option("-o,--output", options->output, "The file; -: standard output")->capture_default_str();
-  app->add_option("--max", options->max_bytes, "The most bytes of the records, such as 25M")
+  app->add_option("--max", options->max_bytes,
+                  "The most bytes of the file, such as 25M: the longest tests lose records in their middle")
       ->transform(CLI::AsSizeValue(true))
       ->option_text("SIZE=25M");
   app->add_flag("--all", options->all, "All tests with their records, not only those that failed, are flaky or slow");

@@ -45,6 +45,10 @@ TEST_F(ReportCommand, HasASmallScript) {
   EXPECT_LT(size_of("script") + size_of("style"), 60U << 10);
 }
 
+TEST_F(ReportCommand, SaysIfEvenTheListOfTestsIsTooLarge) {
+  EXPECT_THAT(report({record(), "--max", "20k"}).err, HasSubstr("the page is larger than --max: "));
+}
+
 TEST_F(ReportCommand, SelectsTests) {
   std::string const file = record();
   EXPECT_THAT(report({file, "--test", "Pool.Shrinks"}).err, HasSubstr("; the records of 1; "));

@@ -29,39 +29,15 @@ std::int64_t began_ms(std::string const& file) {
   return start ? start->ns / kMillisecond : 0;
 }
 
-// Returns the tag of a test: of several with this name the last that failed or, if none failed, the last.
-std::uint32_t tag_of(RecordedTests const& tests, std::string const& name) {
-  std::uint32_t last = 0, failed = 0;
-  for (auto const& [tag, test] : tests) {
-    if (test.name != name) continue;
-    last = tag;
-    if (test.has_failed()) failed = tag;
-  }
-  return failed != 0 ? failed : last;
-}
-
-std::optional<std::uint32_t> find_tag(std::string const& file, std::string const& name) {
-  std::string error;
-  auto const recording = tracing::recording::Recording::read_file(file, error);
-  if (recording == nullptr) return std::nullopt;
-  std::uint32_t const tag = tag_of(recorded_tests_of(*recording), name);
-  if (tag == 0 && !name.empty()) return std::nullopt;
-  return tag;
-}
-
-Source source_of(std::string const& file, std::string const& name, std::string_view result) {
-  auto const tag = file.empty() ? std::nullopt : find_tag(file, name);
-  Source source{.file = tag ? file : "", .tag = tag.value_or(0), .result = std::string(result)};
-  if (tag) source.began_ms = began_ms(file);
+Source source_of(std::string const& file, std::string_view result) {
+  Source source{.file = file, .result = std::string(result)};
+  if (!file.empty()) source.began_ms = began_ms(file);
   return source;
 }
 
-std::vector<Source> passing_of(std::string const& file, std::string const& name) {
+std::vector<Source> passing_of(std::string const& file) {
   std::vector<Source> passing;
-  for (std::string const& passed : baseline_of(file)) {
-    Source source = source_of(passed, name, "passed");
-    if (!source.file.empty()) passing.push_back(std::move(source));
-  }
+  for (std::string const& passed : baseline_of(file)) passing.push_back(source_of(passed, "passed"));
   return passing;
 }
 
@@ -72,10 +48,10 @@ TestSources sources_of(std::string const& folder, TestOutcome const& test) {
   for (auto attempt = test.attempts.rbegin(); attempt != test.attempts.rend(); ++attempt) {
     bool const is_kept = attempt->recording.empty() && attempt == test.attempts.rbegin() && !is_failure(test.result);
     std::string const& file = is_kept && !test.is_flaky ? test.recording : attempt->recording;
-    sources.attempts.push_back(source_of(file, test.name, summary::name(attempt->result)));
+    sources.attempts.push_back(source_of(file, summary::name(attempt->result)));
   }
   if (is_failure(test.result) || test.is_flaky)
-    sources.passing = passing_of((fs::path(folder) / (test.key + ".rec")).string(), test.name);
+    sources.passing = passing_of((fs::path(folder) / (test.key + ".rec")).string());
   return sources;
 }
 
@@ -158,7 +134,7 @@ class Collector {
 
   static void finish(TestOutcome const& test, TestSources& sources) {
     if (!is_failure(test.result) && !test.is_flaky) return;
-    sources.passing = passing_of(sources.attempts.front().file, test.name);
+    sources.passing = passing_of(sources.attempts.front().file);
   }
 
   RunTests tests_;
@@ -199,6 +175,17 @@ void select(RunTests& tests, Selection const& selection) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> find_tag(tracing::recording::Recording& recording, std::string const& name) {
+  std::optional<std::uint32_t> last, failed;
+  if (name.empty()) return 0;  // outside of tests
+  for (auto const& [tag, test] : tracing::recording::tests_of(recording)) {
+    if (test.name != name) continue;
+    last = tag;
+    if (test.has_failed()) failed = tag;
+  }
+  return failed ? failed : last;
+}
 
 RunTests read_tests(Selection const& selection) {
   Inputs inputs = selection.inputs;

@@ -2,20 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "testlog/cli/selection.h"
 #include "testlog/summary/run_summary.h"
+#include "tracing_core/record/recording.h"
 
 namespace testlog::cli::page {
 
 /// One run of a test in a recording.
 struct Source {
-  std::string file;           ///< empty: it was not kept
-  std::uint32_t tag = 0;      ///< of its records; 0: records outside of tests
-  std::string result{};       ///< `passed`, `failed`, `did not end`, ...
-  std::int64_t began_ms = 0;  ///< since 1970; 0: not known
+  std::string file;                    ///< empty: it was not kept
+  std::optional<std::uint32_t> tag{};  ///< of its records, 0 for records outside of tests; empty: find_tag() finds it
+  std::string result{};                ///< `passed`, `failed`, `did not end`, ...
+  std::int64_t began_ms = 0;           ///< since 1970; 0: not known
 };
 
 struct TestSources {
@@ -32,5 +34,9 @@ struct RunTests {
 /// Reads the tests of a run, or those of recordings that `inputs` names. Of several recordings of a test, the last
 /// decides how it ended. Prints errors to standard error; throws as files_of() does.
 RunTests read_tests(Selection const& selection);
+
+/// Returns the tag of a test in a recording: of several with this name the last that failed or, if none failed, the
+/// last. Empty if the test is not there.
+std::optional<std::uint32_t> find_tag(tracing::recording::Recording& recording, std::string const& name);
 
 }  // namespace testlog::cli::page

@@ -19,6 +19,7 @@ async function blockOf(id) {
 function counted(count, noun) { return `${count} ${noun}${count === 1 ? "" : "s"}`; }
 function resultOf(test) { return RESULTS.get(statusOf(test)) ?? ["?", test.result]; }
 function statusOf(test) { return test.slow && test.result === "passed" ? "slow" : test.result; }
+function isGreen(attempt) { return ["passed", "skipped"].includes(attempt.result); }
 function say(text) { ui.status.textContent = text; }
 function debounced(f, ms) {
   let timer = 0;
@@ -114,8 +115,9 @@ function showSummary(test) {
 
 async function openTest(number, blockId, record) {
   const test = page.index.tests[number], all = [...test.attempts, ...test.passing];
-  const attempt = all.find((one) => blockId && one.block === blockId) ?? all.find((one) => one.block !== "");
-  Object.assign(page, {test: number, attempt, block: null, folded: new Set(), selected: null});
+  const firstAttempt = test.attempts.find((one) => one.block !== "" && !isGreen(one)) ?? all.find((one) => one.block !== "");
+  const attempt = all.find((one) => blockId && one.block === blockId) ?? firstAttempt;
+  Object.assign(page, {test: number, attempt, firstAttempt, block: null, folded: new Set(), selected: null});
   ui.tests.reveal(page.shown.indexOf(number));
   showSummary(test);
   showAttempts(test, all);
@@ -131,6 +133,7 @@ async function openTest(number, blockId, record) {
   const block = await blockOf(attempt.block);
   if (page.attempt !== attempt) return;
   page.block = block;
+  if (block.failure < 0 && !isGreen(attempt)) Object.assign(block, {failure: block.lines - 1, failureText: "✕ last record"});
   ui.note.textContent = [all.length > 1 ? `Shown: ${attemptName(test, attempt)}.` : "", attempt.stopped,
       block.left_out > 0 ? `${counted(block.left_out, "line")} in the middle are left out to keep this file small, at the double line.` : ""].join(" ");
   ui.timeline.setBlock(block);
@@ -344,8 +347,8 @@ function showTab(name) {
 // ---- the address ----
 
 function writeHash() {
-  const {attempt, selected} = page, test = page.index.tests[page.test], state = new URLSearchParams({test: test.name});
-  if (attempt && attempt !== [...test.attempts, ...test.passing].find((one) => one.block !== "")) state.set("run", attempt.block);
+  const {attempt, selected} = page, state = new URLSearchParams({test: page.index.tests[page.test].name});
+  if (attempt !== page.firstAttempt) state.set("run", attempt.block);
   if (selected !== null) state.set("record", selected < 0 ? "s" + -selected : selected);
   if (ui.filter.value.trim() !== "") state.set("filter", ui.filter.value.trim());
   page.hash = "#" + state;

@@ -61,7 +61,7 @@ class Timeline {
     this.drawTracks();
     this.drawAxis();
     if (this.instant !== null) this.drawLine(this.instant, this.accent, [2, 3]);
-    if (this.block.failure >= 0) this.drawLine(this.block.time[this.block.failure], this.error, [6, 3], "✕ failed");
+    if (this.block.failure >= 0) this.drawLine(this.block.time[this.block.failure], this.error, [6, 3], this.block.failureText ?? "✕ failed");
   }
 
   fill(color, x, y, width, height) {
