@@ -17,7 +17,7 @@ for extra in "$@"; do
     fuzz) needs+=(clang++:clang libclang-rt-dev) ;;
     format) needs+=(clang-format-14:clang-format-14) ;;
     bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
-    browser) needs+=(chromium:chromium cmark-gfm:cmark-gfm) ;;
+    browser) needs+=(chromium:chromium firefox-esr:firefox-esr cmark-gfm:cmark-gfm) ;;
     cmake4) wants_cmake4=1 ;;
     *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser, cmake4" >&2; exit 2 ;;
   esac
@@ -25,7 +25,7 @@ done
 readonly needs
 readonly requirements='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
 fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11, CLI11 2.1, zlib, protobuf 3.12, LZ4 1.9, zstd 1.5;
-for benchmarks Google Benchmark and valgrind; for the tests of pictures and pages Chromium and cmark-gfm'
+for benchmarks Google Benchmark and valgrind; for the tests of pictures and pages Chromium, Firefox and cmark-gfm'
 
 installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 

@@ -42,6 +42,7 @@ Command add_man_command(CLI::App& program);
 Command add_open_command(CLI::App& program);
 Command add_pack_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
+Command add_report_command(CLI::App& program);
 Command add_runs_command(CLI::App& program);
 Command add_show_command(CLI::App& program);
 Command add_slow_command(CLI::App& program);

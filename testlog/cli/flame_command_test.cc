@@ -286,7 +286,7 @@ TEST(TestlogCommand, PrintsHelpAndVersion) {
   EXPECT_EQ(outcome.exit_code, 0);
   expect_approved("flame_help.txt", outcome.out);
   for (std::string const command : {"ci", "completion", "counts", "diff", "export", "hunt", "man", "open", "pack",
-                                    "repair", "runs", "show", "slow", "stats", "summary", "tree", "why"}) {
+                                    "repair", "report", "runs", "show", "slow", "stats", "summary", "tree", "why"}) {
     outcome = testlog::testdata::run_command(command, {"--help"});
     EXPECT_EQ(outcome.exit_code, 0);
     expect_approved(command + "_help.txt", outcome.out);

@@ -142,6 +142,7 @@ TEST_F(HostileRecordings, ChangeNoTerminal) {
                                                {"why", "--failing", file, "--passing"},
                                                {"why", "--json", "--passing", file, file, "--failing"},
                                                {"pack", "-o", "/dev/null"},
+                                               {"report", "--all", "-o", "/dev/null"},
                                                {"repair", "-o", "/dev/null"}}) {
       std::vector<std::string> arguments(words.begin() + 1, words.end());
       arguments.insert(words[0] == "export" ? arguments.begin() : arguments.end(), path);

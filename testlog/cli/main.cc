@@ -29,13 +29,13 @@ int run(int argc, char** argv) {
   program.failure_message([](CLI::App const* app, CLI::Error const& error) {
     return app->get_name() + ": " + error.what() + '\n' + kHelpHint;
   });
-  Command const commands[] = {
-      add_show_command(program),   add_runs_command(program),   add_summary_command(program),
-      add_ci_command(program),     add_why_command(program),    add_diff_command(program),
-      add_tree_command(program),   add_slow_command(program),   add_stats_command(program),
-      add_counts_command(program), add_export_command(program), add_open_command(program),
-      add_pack_command(program),   add_flame_command(program),  add_hunt_command(program),
-      add_repair_command(program), add_man_command(program),    add_completion_command(program)};
+  Command const commands[] = {add_show_command(program),      add_runs_command(program),   add_summary_command(program),
+                              add_ci_command(program),        add_why_command(program),    add_diff_command(program),
+                              add_tree_command(program),      add_slow_command(program),   add_stats_command(program),
+                              add_counts_command(program),    add_export_command(program), add_open_command(program),
+                              add_pack_command(program),      add_flame_command(program),  add_report_command(program),
+                              add_hunt_command(program),      add_repair_command(program), add_man_command(program),
+                              add_completion_command(program)};
   try {
     if (argc > 1) check_command(program, argv[1]);
     program.parse(argc, argv);

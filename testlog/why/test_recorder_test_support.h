@@ -47,9 +47,11 @@ class TestRecorder {
     std::string const result = in_registry(body);
     if (!result.empty()) mark(end, {tracing::Value::of_text(test_), tracing::Value::of_text(result)});
   }
-  void fail() {
-    static tracing::internal::MarkSite const failure("failure", {"test"});
-    mark(failure, {tracing::Value::of_text(test_)});
+  void fail(std::string_view message = {}) {
+    static tracing::internal::MarkSite const failure("failure", {"test", "file", "line", "message"});
+    auto const given = [&message](tracing::Value value) { return message.empty() ? tracing::Value() : value; };
+    mark(failure, {tracing::Value::of_text(test_), given(tracing::Value::of_text("src/pool_test.cc")),
+                   given(tracing::Value::of_i64(21)), given(tracing::Value::of_text(message))});
   }
   /// Returns a thread that records.
   template <class F>

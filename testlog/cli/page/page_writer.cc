@@ -1,0 +1,78 @@
+#include "testlog/cli/page/page_writer.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "testlog/cli/page/page_assets.h"
+#include "tracing_core/profile/gzip.h"
+
+namespace testlog::cli::page {
+namespace {
+
+std::string base64_of(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t three = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) text += i + k <= bytes.size() ? kDigits[three >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+std::string bytes_of_hex(std::string_view hex) {
+  auto const digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
+  return bytes;
+}
+
+std::string hash_of(std::string_view sha256) { return "'sha256-" + base64_of(bytes_of_hex(sha256)) + "'"; }
+
+}  // namespace
+
+std::string packed(std::string_view bytes) {
+  using tracing::recording::Gzip;
+  if (!Gzip::is_available()) return base64_of(bytes);
+  std::string compressed;
+  constexpr int kLevel = 6;  // takes as long as reading the records, and saves a quarter of the page
+  Gzip gzip([&compressed](std::string_view piece) { compressed += piece; }, kLevel);
+  if (!gzip.write(bytes) || !gzip.finish()) return base64_of(bytes);
+  return base64_of(compressed);
+}
+
+PageWriter::PageWriter(Out out) : out_(std::move(out)) {
+  out_(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ");
+  out_(hash_of(kPageScriptSha256));
+  out_("; style-src ");
+  out_(hash_of(kPageStyleSha256));
+  out_(
+      "; base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>testlog report</title>\n<style>");
+  out_(kPageStyle);
+  out_(
+      "</style>\n</head>\n<body>\n<noscript>This report needs JavaScript. `testlog show` prints recordings without a "
+      "browser.</noscript>\n");
+}
+
+void PageWriter::add(std::string_view id, std::string_view packed) {
+  out_("<script type=\"text/plain\" id=\"");
+  out_(id);
+  out_("\">");
+  out_(packed);
+  out_("</script>\n");
+}
+
+void PageWriter::finish() {
+  out_("<script>");
+  out_(kPageScript);
+  out_("</script>\n</body>\n</html>\n");
+}
+
+}  // namespace testlog::cli::page
