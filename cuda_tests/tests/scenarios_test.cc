@@ -46,6 +46,7 @@ std::string scrubbed(std::string const& text) {
       {", in memory of the host, far from any of the device", ""},  // printed in some runs only
       {"[^ \n]*cuda_tests/tests/(\\w+\\.cc:)[0-9]+", "$1<line>"},
       {"\\([0-9]+ ms( total)?\\)", "(<ms>)"},
+      {"=run.rec [^ ]*/", "=run.rec "},
       {"nvrtc=\"?[0-9.]+\"?", "nvrtc=<version>"},
   };
   return replaced(text, kRules);

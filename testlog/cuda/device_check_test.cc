@@ -21,7 +21,8 @@ Outcome run(Variables variables = {}, std::string const& filter = "*") {
 
 // Removes times, folders and line numbers.
 std::string scrubbed(std::string const& text) {
-  std::string const timeless = std::regex_replace(text, std::regex("\\([0-9]+ ms( total)?\\)"), "(<ms>)");
+  std::string timeless = std::regex_replace(text, std::regex("\\([0-9]+ ms( total)?\\)"), "(<ms>)");
+  timeless = std::regex_replace(timeless, std::regex("=run.rec [^ ]*/"), "=run.rec ");
   return std::regex_replace(timeless, std::regex("[^ \n]*testlog/cuda/testdata/(\\w+\\.cc:)[0-9]+"), "$1<line>");
 }
 
