@@ -20,6 +20,7 @@
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
+#include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/collect/registry.h"
@@ -260,17 +261,22 @@ int write_file(Files const& files, Options const& options, CLI::Option const* fo
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);
 }
 
-// Writes a JUnit file of a run or, if recordings are named, of their tests.
+// Returns the tests of a run or, if recordings are named, of these recordings.
+summary::RunSummary tests_of(Inputs const& inputs, std::string const& output) {
+  std::string const& tar = inputs.paths.size() == 1 ? inputs.paths.front() : inputs.run;
+  if (tracing::recording::is_tar(tar)) return check_output({tar}, output), read_packed_run("export", tar).summary;
+  if (!inputs.paths.empty()) {
+    std::vector<std::string> const files = files_of("export", inputs);
+    return check_output(files, output), read_summary(files);
+  }
+  ReadOptions options = kReadAll;
+  options.passed = true;
+  check_output({}, output);
+  return read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), options);
+}
+
 int export_junit(Options const& options, std::string const& path) {
-  Inputs const& inputs = options.inputs;
-  bool const is_run = inputs.paths.empty() && !(inputs.run.ends_with(".tar") && tracing::recording::is_tar(inputs.run));
-  std::vector<std::string> const files = is_run ? std::vector<std::string>() : files_of("export", inputs);
-  ReadOptions read = kReadAll;
-  read.passed = true;
-  check_output(files, path);
-  summary::RunSummary const run =
-      is_run ? read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), read)
-             : read_summary(files);
+  summary::RunSummary const run = tests_of(options.inputs, path);
   OutputFile file(path);
   file.write(junit_of(run, ci_settings(), report_end_of));
   std::error_code const error = file.finish();

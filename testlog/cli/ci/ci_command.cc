@@ -7,8 +7,10 @@
 
 #include "testlog/cli/ci/report_run.h"
 #include "testlog/cli/commands.h"
+#include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
+#include "tracing_core/record/decode/recording_files.h"
 
 namespace testlog::cli {
 namespace {
@@ -23,8 +25,13 @@ int run(Options const& options) {
     throw std::runtime_error(
         "ci: no CI service that it reports to is found; expected --as or TRACE_CI to name one: github, gitlab, azure, "
         "teamcity, buildkite");
-  summary::RunSummary summary = read_summary(run_named("ci", options.run.empty() ? "latest" : options.run), kReadAll);
-  explain_causes(summary, kMaxExplained, kMaxWhyLines);
+  summary::RunSummary summary;
+  if (tracing::recording::is_tar(options.run)) {
+    summary = read_packed_run("ci", options.run).summary;
+  } else {
+    summary = read_summary(run_named("ci", options.run.empty() ? "latest" : options.run), kReadAll);
+    explain_causes(summary, kMaxExplained, kMaxWhyLines);
+  }
   std::string const text = report_to_ci(summary, settings, report_end_of);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return flush_output("ci") ? kDone : kFailed;
@@ -47,7 +54,7 @@ Command add_ci_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app =
       program.add_subcommand("ci", "Reports a run to the CI service: annotations, and a summary for the job's page.");
-  app->add_option("-R,--run", options->run, "latest, or the beginning of an id that testlog runs prints")
+  app->add_option("-R,--run", options->run, "latest, the beginning of an id that testlog runs prints, or a TAR")
       ->default_str("latest");
   app->add_option("--as", options->service,
                   "The service: auto, github, gitlab, azure, teamcity or buildkite; by default what TRACE_CI says")

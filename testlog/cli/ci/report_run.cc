@@ -39,7 +39,9 @@ void check(std::error_code const& error, std::string const& path) {
 // Writes the job summary for a service that reads it from a file of our own. Returns the path.
 std::string write_summary(summary::RunSummary const& run, CiSettings const& settings, ReportOf const& report_of) {
   std::error_code error;
-  std::string const path = (std::filesystem::absolute(run.folder, error) / "ci_summary.md").string();
+  std::filesystem::path folder = std::filesystem::absolute(run.folder, error);
+  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();  // of a TAR
+  std::string const path = (folder / "ci_summary.md").string();
   OutputFile file(path);
   file.write(job_summary(run, settings, report_of));
   check(file.finish(), path);
