@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A demonstration of two minutes: installs dependencies, builds examples/demo and runs its four tests, three of which fail, hang
-# and die as intended; then asks their recordings.
+# and die as intended; then asks their recordings, and makes a page of the run.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -37,3 +37,6 @@ EOF
 testlog=$(find . -name testlog -type f -perm -u+x -not -path '*/CMakeFiles/*' | head -1)
 printf '\n$ testlog show Testing/Temporary/testlog --test Worker.GetsItsMemory --filter trace\n'
 "$testlog" show Testing/Temporary/testlog --test Worker.GetsItsMemory --filter trace
+printf '\n$ testlog report -o report.html\n'
+"$testlog" report -o report.html
+printf '\nThe whole run as a page for a browser: %s\n' "$PWD/report.html"
