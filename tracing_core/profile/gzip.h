@@ -15,8 +15,8 @@ class Gzip {
   using Out = std::function<void(std::string_view)>;
   static bool is_available() noexcept;
 
-  // `level`: 1, the fastest, to 9, the smallest. REQUIRES: is_available().
-  explicit Gzip(Out out, int level = 1);
+  // REQUIRES: is_available().
+  explicit Gzip(Out out);
   Gzip(Gzip const&) = delete;
   Gzip& operator=(Gzip const&) = delete;
   ~Gzip();

@@ -51,7 +51,7 @@ struct PageSite {
 
 enum class LineKind : std::uint8_t { event, headline, failure, skip, continuation };
 
-/// A line as `testlog show` prints it: `label time LEVEL context target: text`.
+/// A line as `testlog show --report lines` prints it: `label time LEVEL context target: text`.
 struct PageLine {
   std::int64_t time_ns = 0;
   std::uint32_t track = 0;      ///< an index

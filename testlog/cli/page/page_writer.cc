@@ -38,8 +38,7 @@ std::string packed(std::string_view bytes) {
   using tracing::recording::Gzip;
   if (!Gzip::is_available()) return base64_of(bytes);
   std::string compressed;
-  constexpr int kLevel = 6;  // takes as long as reading the records, and saves a quarter of the page
-  Gzip gzip([&compressed](std::string_view piece) { compressed += piece; }, kLevel);
+  Gzip gzip([&compressed](std::string_view piece) { compressed += piece; });
   if (!gzip.write(bytes) || !gzip.finish()) return base64_of(bytes);
   return base64_of(compressed);
 }

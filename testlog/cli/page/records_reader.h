@@ -8,7 +8,7 @@
 
 namespace testlog::cli::page {
 
-/// Reads the lines that `testlog show` prints of a recording, and its spans.
+/// Reads the lines that `testlog show --report lines` prints of a recording, and its spans.
 std::unique_ptr<PageRecords> read_records(OpenedRecording& file);
 
 }  // namespace testlog::cli::page

@@ -25,7 +25,7 @@ class Report : public ReportInBrowser {
     return folder_ / "a.rec";
   }
   std::string shown(std::string const& test, std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), {"--test", test});
+    arguments.insert(arguments.end(), {"--test", test, "--report", "lines"});
     return run_command("show", arguments).out;
   }
 };

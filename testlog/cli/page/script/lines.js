@@ -1,4 +1,4 @@
-// The text of lines, as `testlog show` prints it: a list of [class, text].
+// The text of lines, as `testlog show --report lines` prints it: a list of [class, text], or [class, list].
 
 const LEVELS = ["", "ERROR", " WARN", " INFO", "DEBUG", "TRACE"];
 const LEVEL_CLASSES = ["", "error", "warn", "info", "debug", "trace"];
@@ -96,14 +96,14 @@ function lineParts(block, k, options) {
   if (label !== "") parts.push(["label", label]);
   parts.push(["time", time], ["", " "], ["level " + LEVEL_CLASSES[site.level], LEVELS[site.level]], ["", " "]);
   if (block.context[k] !== 0) {
-    parts.push(["context", block.texts[block.context[k] - 1]]);
+    parts.push(["context path", block.texts[block.context[k] - 1]]);
   } else {
-    const path = pathOf(block, block.span[k], options.spanIsOn);
-    for (const span of path) {
-      appendSpan(parts, block, span, "around");
-      parts.push(["", ":"]);
+    const path = [];
+    for (const span of pathOf(block, block.span[k], options.spanIsOn)) {
+      appendSpan(path, block, span, "around");
+      path.push(["", ":"]);
     }
-    if (path.length > 0) parts.push(["", " "]);
+    if (path.length > 0) parts.push(["path", path], ["", " "]);
   }
   if (own !== null) return parts.push(["message", own]), parts;
   parts.push(["target", site.target + ": "]);
@@ -113,6 +113,6 @@ function lineParts(block, k, options) {
 
 function textOf(parts) {
   let text = "";
-  for (const part of parts) text += part[1];
+  for (const [, part] of parts) text += typeof part === "string" ? part : textOf(part);
   return text;
 }

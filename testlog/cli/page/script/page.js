@@ -6,7 +6,7 @@ const RED = ["failed", "crashed", "hung"];
 const KEYS = [["j k", "next, previous test"], ["n N", "next, previous failure, error or warning"], ["/", "search tests"],
               ["f", "filter records"], ["[ ]", "out of a span, into a span"], ["w s a d", "zoom and move the timeline, also with Ctrl or Shift and the wheel"],
               ["t", "times since the test began, or absolute"], ["?", "this help"]];
-const page = {test: -1, cause: null, block: null, folded: new Set(), isRelative: true, hasSpans: true, filter: null, tab: "records"};
+const page = {test: -1, cause: null, block: null, folded: new Uint8Array(1), isRelative: true, hasSpans: true, filter: null, tab: "records"};
 const ui = {}, blocks = new Map();  // by id; the last few
 
 async function blockOf(id) {
@@ -117,7 +117,7 @@ async function openTest(number, blockId, record) {
   const test = page.index.tests[number], all = [...test.attempts, ...test.passing];
   const firstAttempt = test.attempts.find((one) => one.block !== "" && !isGreen(one)) ?? all.find((one) => one.block !== "");
   const attempt = all.find((one) => blockId && one.block === blockId) ?? firstAttempt;
-  Object.assign(page, {test: number, attempt, firstAttempt, block: null, folded: new Set(), selected: null});
+  Object.assign(page, {test: number, attempt, firstAttempt, block: null, selected: null});
   ui.tests.reveal(page.shown.indexOf(number));
   showSummary(test);
   showAttempts(test, all);
@@ -132,7 +132,7 @@ async function openTest(number, blockId, record) {
   ui.rows.setCount(0);  // until the block is there
   const block = await blockOf(attempt.block);
   if (page.attempt !== attempt) return;
-  page.block = block;
+  Object.assign(page, {block, folded: new Uint8Array(block.spans + 1)});
   if (block.failure < 0 && !isGreen(attempt)) Object.assign(block, {failure: block.lines - 1, failureText: "✕ last record"});
   ui.note.textContent = [all.length > 1 ? `Shown: ${attemptName(test, attempt)}.` : "", attempt.stopped,
       block.left_out > 0 ? `${counted(block.left_out, "line")} in the middle are left out to keep this file small, at the double line.` : ""].join(" ");
@@ -162,14 +162,14 @@ function updateRows() {
   const addSpansBefore = (line) => {
     for (; span <= block.spans && block.firstLine[span] <= line; ++span) {
       const around = block.parent[span];
-      if (folded.size > 0) isHidden[span] = isHidden[around] || folded.has(around);
+      isHidden[span] = isHidden[around] | folded[around];
       if (page.hasSpans && !isHidden[span] && (!spanHasRow || spanHasRow[span])) rows[count++] = -span;
     }
   };
   for (let k = 0; k < block.lines; ++k) {
     addSpansBefore(k);
     const around = block.span[k];
-    if ((lineIsOn && !lineIsOn[k]) || (folded.size > 0 && (isHidden[around] || folded.has(around)))) continue;
+    if ((lineIsOn && !lineIsOn[k]) || isHidden[around] || folded[around]) continue;
     ++lines;
     rows[count++] = k;
   }
@@ -210,7 +210,7 @@ function renderRow(i) {
   const {block} = page, row = page.visible[i], span = spanOf(row), parts = colored(rowParts(row, lineOptions()));
   let element;
   if (row < 0) {
-    const isOpen = !page.folded.has(span);
+    const isOpen = !page.folded[span];
     element = make("div", {class: "row span", role: "treeitem", "aria-level": block.depth[span], "aria-expanded": String(isOpen)},
                    make("span", {class: "fold", "aria-hidden": "true"}, isOpen ? "▾ " : "▸ "), parts, make("span", {class: "took"}, tookText(block, span)));
   } else {
@@ -240,7 +240,7 @@ function rowOf(record) {
 }
 
 function fold(span) {
-  if (!page.folded.delete(span)) page.folded.add(span);
+  page.folded[span] ^= 1;
   updateRows();
   selectRow(rowOf(-span));
 }
@@ -284,7 +284,7 @@ function outOfSpan() {
 function intoSpan() {
   const row = page.selected, {block} = page;
   if (row === null || row >= 0) return;
-  if (page.folded.has(-row)) fold(-row);
+  if (page.folded[-row]) fold(-row);
   const inside = page.visible.findIndex((one) => (one < 0 ? block.parent[-one] : block.span[one]) === -row);
   if (inside >= 0) selectRow(inside);
 }
@@ -390,7 +390,7 @@ function onKey(event) {
 function onRowKey(key) {
   const row = page.selected, isSpan = row !== null && row < 0;
   if (key === "ArrowRight") intoSpan();
-  else if (key === "ArrowLeft") isSpan && !page.folded.has(-row) ? fold(-row) : outOfSpan();
+  else if (key === "ArrowLeft") isSpan && !page.folded[-row] ? fold(-row) : outOfSpan();
   else if (key === "Enter" || key === " ") isSpan && fold(-row);
   else return false;
   return true;
@@ -424,7 +424,7 @@ function buildRecords() {
     find();
   }, {"aria-pressed": "true"});
   const foldAll = button("Fold all", () => {
-    page.folded = new Set(page.folded.size > 0 ? [] : Array.from({length: page.block.spans}, (_, i) => i + 1));
+    page.folded.fill(page.folded.includes(1) ? 0 : 1, 1);
     find();
   });
   ui.time = button("Absolute times", toggleTime, {"aria-pressed": "false"});

@@ -15,7 +15,9 @@ function tableOf(head, rows, name) {
   return make("table", {class: name}, make("thead", null, make("tr", null, head.map((text) => text === "" ? make("td") : make("th", {scope: "col"}, text)))),
               make("tbody", null, rows));
 }
-function colored(parts) { return parts.map(([name, text]) => name === "" ? text : make("span", {class: name}, text)); }
+function colored(parts) {
+  return parts.map(([name, text]) => name === "" ? text : make("span", {class: name}, typeof text === "string" ? text : colored(text)));
+}
 
 // Browsers end between 17 and 33 million pixels: what is higher scrolls in larger steps.
 const MAX_HEIGHT = 15e6;

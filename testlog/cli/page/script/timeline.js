@@ -252,13 +252,25 @@ function bound(begin, end, holds) {
   return begin;
 }
 
-// Sorts what has numbers below `count` by these numbers: returns the list, and where each number begins in it.
-function grouped(list, count, numberOf) {
-  const first = new Uint32Array(count + 1), out = new Uint32Array(list.length);
-  for (const one of list) ++first[numberOf(one) + 1];
+// Sorts indices by their times. Most lists are almost in order, so each index moves a few places.
+function byTimes(list, times) {
+  let steps = 20 * list.length;
+  for (let i = 1; i < list.length && steps > 0; ++i) {
+    const one = list[i], time = times[one];
+    let at = i;
+    for (; at > 0 && times[list[at - 1]] > time && --steps > 0; --at) list[at] = list[at - 1];
+    list[at] = one;
+  }
+  return steps > 0 ? list : list.sort((a, b) => times[a] - times[b] || a - b);
+}
+
+// Groups indices by their numbers, which are below `count`: returns the list, and where each number begins in it.
+function grouped(list, count, numbers) {
+  const first = new Uint32Array(count + 1), out = new Uint32Array(list.length), size = list.length;
+  for (let i = 0; i < size; ++i) ++first[numbers[list[i]] + 1];
   for (let i = 0; i < count; ++i) first[i + 1] += first[i];
   const next = first.slice();
-  for (const one of list) out[next[numberOf(one)]++] = one;
+  for (let i = 0; i < size; ++i) out[next[numbers[list[i]]]++] = list[i];
   return [out, first];
 }
 
@@ -266,15 +278,18 @@ function grouped(list, count, numberOf) {
 // each; `first` and `spans`: the spans of each lane by time; `of`: the lane of each span.
 function lanesOf(block) {
   const {tracks} = block, of = new Uint32Array(block.spans + 1), stacks = tracks.map(() => []), count = tracks.map(() => 0);
-  const byTime = Uint32Array.from({length: block.spans}, (_, i) => i + 1).sort((a, b) => block.begin[a] - block.begin[b] || a - b);
+  const byTime = new Uint32Array(block.spans), ofEvents = new Uint32Array(block.lines);
+  let eventCount = 0;
+  for (let i = 0; i < block.spans; ++i) byTime[i] = i + 1;
+  for (let k = 0; k < block.lines; ++k) if (block.site[k] !== 0) ofEvents[eventCount++] = k;
+  byTimes(byTime, block.begin);
   for (const s of byTime) {
     const track = block.spanTrack[s], stack = stacks[track];
     while (stack.length > 0 && stack[stack.length - 1] <= block.begin[s]) stack.pop();
     of[s] = stack.length;
     count[track] = Math.max(count[track], stack.push(block.endOf(s)));
   }
-  const lines = Uint32Array.from({length: block.lines}, (_, k) => k).filter((k) => block.site[k] !== 0);
-  const [events, firstEvent] = grouped(lines.sort((a, b) => block.time[a] - block.time[b] || a - b), tracks.length, (k) => block.track[k]);
+  const [events, firstEvent] = grouped(byTimes(ofEvents.subarray(0, eventCount), block.time), tracks.length, block.track);
   const order = tracks.map((_, i) => i).filter((i) => count[i] > 0 || firstEvent[i + 1] > firstEvent[i]);
   const rank = (i) => tracks[i].foreign * 2 - (tracks[i].name === "main");
   order.sort((a, b) => rank(a) - rank(b) || a - b);
@@ -282,6 +297,6 @@ function lanesOf(block) {
   order.forEach((track, i) => { top[i + 1] = (topOf[track] = top[i]) + Math.max(1, count[track]); });
   const height = top[order.length];
   for (let s = 1; s <= block.spans; ++s) of[s] += topOf[block.spanTrack[s]];
-  const [spans, first] = grouped(byTime, height, (s) => of[s]);
+  const [spans, first] = grouped(byTime, height, of);
   return {order, top, height, of, spans, first, events, firstEvent};
 }
