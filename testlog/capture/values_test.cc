@@ -323,8 +323,9 @@ TEST_F(Values, AreTheSameInAllFormats) {
 
 TEST_F(Values, AreTheSameInARecording) {
   for (std::size_t i = 0; i < std::size(kFormats); ++i) {
-    auto const shown = testlog::testdata::run({TESTLOG_COMMAND, "show", *folder_ / "all.rec", "--filter=trace",
-                                               "--time=none", std::string("--format=") + kFormatNames[i]});
+    auto const shown =
+        testlog::testdata::run({TESTLOG_COMMAND, "show", *folder_ / "all.rec", "--filter=trace", "--time=none",
+                                "--report=lines", std::string("--format=") + kFormatNames[i]});
     EXPECT_EQ(shown.exit_code, 0) << shown.err;
     std::string const out = std::regex_replace(shown.out, std::regex(",\"thread\":\"main\""), "");
     std::string_view left = out;
