@@ -4,24 +4,26 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/dispatch/thread_level.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
-namespace {
 
 // One filter's levels on one thread. No level is less verbose than the level below it, so the last one is the most
 // verbose.
-struct Stack {
+struct LevelStack {
   std::uint64_t filter;
   std::weak_ptr<std::uint64_t const> owner;
   std::vector<LevelFilter> levels;
   std::size_t lost = 0;  // number of further levels, from the first one for which there was no memory
 };
 
+namespace {
+
 // A thread's stacks. Freed when the thread ends. Levels pushed by later destructors are ignored.
-constinit thread_local std::vector<Stack>* stacks = nullptr;
+constinit thread_local std::vector<LevelStack>* stacks = nullptr;
 constinit thread_local bool ended = false;
 
 struct FreeStacks {
@@ -33,23 +35,23 @@ struct FreeStacks {
   }
 };
 
-Stack* find(std::uint64_t filter) noexcept {
+LevelStack* find(std::uint64_t filter) noexcept {
   if (stacks == nullptr) return nullptr;
   auto const found =
-      std::find_if(stacks->begin(), stacks->end(), [filter](Stack const& s) { return s.filter == filter; });
+      std::find_if(stacks->begin(), stacks->end(), [filter](LevelStack const& s) { return s.filter == filter; });
   return found == stacks->end() ? nullptr : &*found;
 }
 
 // Returns null if memory runs out.
-Stack* add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& owner) noexcept {
+LevelStack* add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& owner) noexcept {
   try {
     if (stacks == nullptr) {
       static thread_local FreeStacks free_stacks;
       static_cast<void>(&free_stacks);
-      stacks = new std::vector<Stack>();
+      stacks = new std::vector<LevelStack>();
     }
-    std::erase_if(*stacks, [](Stack const& stack) { return stack.owner.expired(); });
-    return &stacks->emplace_back(Stack{filter, owner, {}, 0});
+    std::erase_if(*stacks, [](LevelStack const& stack) { return stack.owner.expired(); });
+    return &stacks->emplace_back(LevelStack{filter, owner, {}, 0});
   } catch (std::bad_alloc const&) {
     return nullptr;
   }
@@ -85,14 +87,14 @@ ThreadLevelsOwner::ThreadLevelsOwner() {
 }
 
 LevelFilter look_up_level(std::uint64_t filter) noexcept {
-  Stack const* const stack = find(filter);
+  LevelStack const* const stack = find(filter);
   return remember(filter, stack == nullptr || stack->levels.empty() ? LevelFilter::off : stack->levels.back());
 }
 
 void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept {
   if (ended) return;
   std::uint64_t const filter = owner.number();
-  Stack* stack = find(filter);
+  LevelStack* stack = find(filter);
   if (stack == nullptr) stack = add(filter, owner.number_);
   if (stack == nullptr) return;
   if (!stack->levels.empty()) level = std::max(level, stack->levels.back());
@@ -105,7 +107,7 @@ void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept {
 
 void pop_level(ThreadLevelsOwner const& owner) noexcept {
   std::uint64_t const filter = owner.number();
-  Stack* const stack = find(filter);
+  LevelStack* const stack = find(filter);
   if (stack == nullptr) return;
   if (stack->lost > 0) {
     --stack->lost;
@@ -114,6 +116,13 @@ void pop_level(ThreadLevelsOwner const& owner) noexcept {
   if (stack->levels.empty()) return;
   stack->levels.pop_back();
   remember(filter, stack->levels.empty() ? LevelFilter::off : stack->levels.back());
+}
+
+LevelsOfTrack::~LevelsOfTrack() { delete stacks_; }
+
+void LevelsOfTrack::swap() noexcept {
+  std::swap(stacks, stacks_);
+  recent_levels = {};
 }
 
 }}}  // namespace tracing::v1::internal

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "tracing_core/model/level.h"
 
@@ -47,5 +48,22 @@ inline LevelFilter current_level(std::uint64_t filter) noexcept {
 void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept;
 /// Removes the level that was pushed last on this thread, if there is one.
 void pop_level(ThreadLevelsOwner const& owner) noexcept;
+
+struct LevelStack;
+
+/// The levels of a thread that does not run here: records of several threads are replayed on one. Single-thread.
+class LevelsOfTrack {
+ public:
+  LevelsOfTrack() = default;
+  LevelsOfTrack(LevelsOfTrack const&) = delete;
+  LevelsOfTrack& operator=(LevelsOfTrack const&) = delete;
+  ~LevelsOfTrack();
+
+  /// Exchanges these levels with the levels of the calling thread. Call it twice around what the track does.
+  void swap() noexcept;
+
+ private:
+  std::vector<LevelStack>* stacks_ = nullptr;
+};
 
 }}}  // namespace tracing::v1::internal

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/filter/thread_levels.h"
 #include "tracing_core/record/decode/span_tracker.h"
 #include "tracing_core/record/replay/steady_times.h"
 #include "tracing_core/record/ring/layout.h"
@@ -22,6 +23,11 @@ Instant not_now(Instant time) noexcept { return time ? time : Instant{1}; }
 class Replay {
  public:
   Replay(Subscriber& to, LostEntries lost) : to_(to), hides_entries_(lost == LostEntries::restored) {}
+  Replay(Replay const&) = delete;
+  Replay& operator=(Replay const&) = delete;
+  ~Replay() {
+    if (acting_ != nullptr) acting_->levels.swap();
+  }
 
   void feed(Entry const& entry, Instant time, bool selected) {
     OnTrack& writer = tracks_[entry.writer];
@@ -35,6 +41,7 @@ class Replay {
     }
     Track const track{entry.track, entry.track_name};
     if (OnTrack& on = tracks_[entry.track]; on.name != entry.track_name) on.name = entry.track_name;
+    act_as(tracks_[entry.track]);
     Origin const origin{&track, time, !selected};
     Origin const restored{&track, time, true};
     if (begins_span(entry.type)) make_span(entry, origin);
@@ -87,6 +94,7 @@ class Replay {
     SpanTracker<Entered> entered;
     // After a gap in its records: how many of the `entered` spans the track is known to be in still.
     std::optional<std::size_t> still_in{};
+    internal::LevelsOfTrack levels;  // while another track acts
 
     // True if the next span of `entered` is this span.
     bool is_still_in(std::uint64_t span) const {
@@ -94,6 +102,14 @@ class Replay {
     }
     std::uint64_t restored = 0;  // the span whose further values are new as well
   };
+
+  // Filters know the spans of a thread by the thread that calls them. From here on this thread calls for the track.
+  void act_as(OnTrack& track) noexcept {
+    if (acting_ == &track) return;
+    if (acting_ != nullptr) acting_->levels.swap();
+    acting_ = &track;
+    track.levels.swap();
+  }
 
   // A damaged recording, or a past span, may end before it begins.
   static Origin ended(Origin const& end, Instant begin) noexcept {
@@ -168,12 +184,16 @@ class Replay {
   void enter(std::uint64_t key, Origin const& origin) {
     SpanId const id = id_of(key);
     if (!id) return;
+    OnTrack& track = tracks_[origin.track->number];
+    act_as(track);
     to_.enter(id, origin);
-    tracks_[origin.track->number].entered.enter({key, origin.time, origin.restored});
+    track.entered.enter({key, origin.time, origin.restored});
   }
   void exit(std::uint64_t key, Origin const& origin) {
-    auto const entered = tracks_[origin.track->number].entered.leave(key);
+    OnTrack& track = tracks_[origin.track->number];
+    auto const entered = track.entered.leave(key);
     if (!entered) return;
+    act_as(track);
     Origin end = ended(origin, entered->time);
     // Hides the end of a span whose beginning was hidden.
     end.restored = end.restored || (entered->is_hidden && !hides_entries_);
@@ -192,6 +212,7 @@ class Replay {
   bool const hides_entries_;
   std::unordered_map<std::uint64_t, SpanHere> spans_;  // by key
   std::unordered_map<std::uint64_t, OnTrack> tracks_;  // by number
+  OnTrack* acting_ = nullptr;
 };
 
 }  // namespace

@@ -15,6 +15,8 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/filter/env_filter.h"
 #include "tracing_core/record/decode/recording_bytes.h"
 #include "tracing_core/record/decode/recording_state.h"
 #include "tracing_core/record/ring/record_layer.h"
@@ -139,6 +141,29 @@ std::vector<std::int64_t> times_of(tracing_test::RecordingBytes const& file, Los
 }
 
 // As in a damaged recording, or of a past span whose clock was set back.
+TEST(Replay, FiltersByTheSpansOfTheThreadThatRecorded) {
+  auto const store = std::make_shared<RecordStore>(Region::make_anonymous(1 << 20));
+  auto const registry = RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build();
+  with_default(registry, [&] {
+    TRACE_SPAN(info, "work");
+    TRACE_TRACE("before");
+    std::thread([&] {
+      ScopedDefault const use(registry);
+      TRACE_TRACE("outside of work");
+      TRACE_SPAN(info, "idle");
+      TRACE_TRACE("outside of work, too");
+    }).join();
+    TRACE_TRACE("after");
+  });
+  std::string text;
+  auto const to = RegistryBuilder()
+                      .with(printing_to(text, FormatKind::full), to_filter(EnvFilter::parse_lossy("[work]=trace")))
+                      .build();
+  replay(*read_region(store->region()), *to, [](Entry const&) { return true; });
+  EXPECT_THAT(text, testing::AllOf(testing::HasSubstr("before"), testing::HasSubstr("after")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("outside")));
+}
+
 TEST(Replay, EndsNoSpanBeforeItBegins) {
   using tracing_test::record;
   constexpr std::uint64_t kHeld = std::uint64_t{1} << 40 | 7;
