@@ -660,6 +660,10 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_HANG_AFTER_DEFAULT=-1: not a valid time; expected seconds, or off\n"},
       {"TRACE_LONG_AFTER", "1 minute",
        "testlog: TRACE_LONG_AFTER=1 minute: not a valid time; expected seconds, or off\n"},
+      {"TRACE_REPORT", "long", "testlog: TRACE_REPORT=long: unknown value; expected one of short, lines\n"},
+      {"TRACE_CI", "jenkins",
+       "testlog: TRACE_CI=jenkins: unknown value; expected one of auto, github, gitlab, azure, teamcity, buildkite, "
+       "cdash, off\n"},
       {"TRACE_RECORD_KEEP", "non", "testlog: TRACE_RECORD_KEEP=non: unknown value; expected one of failed, all\n"},
       {"TRACE_RECORD_PASSED", "10", "testlog: TRACE_RECORD_PASSED=10: not a valid number; expected 0 to 9\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",
@@ -704,10 +708,11 @@ std::vector<tracing::environment::Variable> all_variables() {
 }
 
 TEST(BadValues, AreTestedForEveryVariable) {
-  std::vector<std::string> read, tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM",
-                                       "TRACE_RECORD_DEFAULT",  // these take any text
-                                       // read by the CPU backend alone
-                                       "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY"};
+  std::vector<std::string> read,
+      tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM", "TRACE_RECORD_DEFAULT", "TRACE_CI_ROOT",
+            "TRACE_CI_ARTIFACT", "TRACE_JUNIT",  // these take any text
+            // read by the CPU backend alone
+            "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY"};
   for (tracing::environment::Variable const& variable : all_variables()) read.emplace_back(variable.name);
   for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
   std::sort(tried.begin(), tried.end());
