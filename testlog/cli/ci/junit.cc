@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testlog/cli/output_file.h"
+#include "testlog/summary/xml_text.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace testlog::cli {
@@ -21,8 +22,10 @@ using summary::Result;
 using summary::RunSummary;
 using summary::TestAttempt;
 using summary::TestOutcome;
+using summary::xml_attribute;
+using summary::xml_text;
 
-constexpr std::size_t kMaxAttributeBytes = 1024;
+constexpr std::size_t kMaxMessageBytes = 1024;
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 10;
 constexpr std::size_t kRoomForSuite = 1024;  // bytes around the cases of a suite
 constexpr std::size_t kObjectsOfSuite = 16;
@@ -32,12 +35,6 @@ struct Piece {
   std::string text{};
   std::size_t objects = 0;
 };
-
-std::string attribute(std::string_view name, std::string_view value) {
-  std::string text;
-  for (char const c : xml_text(summary::cut(value, kMaxAttributeBytes))) c == '\n' ? text += "&#10;" : text += c;
-  return fmt::format(" {}=\"{}\"", name, text);
-}
 
 std::string seconds(std::int64_t ns) { return fmt::format("{:.3f}", static_cast<double>(ns) / 1e9); }
 
@@ -49,7 +46,7 @@ std::string_view type_of(Result result, std::string_view how) {
 }
 
 std::string first_text(std::string const& message, std::string const& otherwise) {
-  return summary::on_one_line(message.empty() ? otherwise : message, kMaxAttributeBytes);
+  return summary::on_one_line(message.empty() ? otherwise : message, kMaxMessageBytes);
 }
 
 // Appends an element with a text.
@@ -61,10 +58,10 @@ void append_element(Piece& piece, std::string_view name, std::string const& attr
 
 void append_failure(Piece& piece, TestOutcome const& test, std::string const& report) {
   std::string const text = report.empty() ? test.message : report;
-  append_element(
-      piece, test.result == Result::unfinished ? "error" : "failure",
-      attribute("message", first_text(test.message, test.how)) + attribute("type", type_of(test.result, test.how)),
-      text);
+  append_element(piece, test.result == Result::unfinished ? "error" : "failure",
+                 xml_attribute("message", first_text(test.message, test.how)) +
+                     xml_attribute("type", type_of(test.result, test.how)),
+                 text);
 }
 
 // Appends the attempts that failed, but for the last attempt of a test that is not flaky, which is its failure.
@@ -75,8 +72,8 @@ void append_attempts(Piece& piece, TestOutcome const& test) {
     std::string const name(summary::name(attempt.result));
     append_element(
         piece, test.is_flaky ? "flakyFailure" : "rerunFailure",
-        attribute("message", fmt::format("attempt {}: {}", attempt.number, first_text(attempt.message, name))) +
-            attribute("type", type_of(attempt.result, attempt.message)),
+        xml_attribute("message", fmt::format("attempt {}: {}", attempt.number, first_text(attempt.message, name))) +
+            xml_attribute("type", type_of(attempt.result, attempt.message)),
         attempt.message);
   }
 }
@@ -86,7 +83,7 @@ void append_properties(Piece& piece, TestOutcome const& test) {
   for (auto const& [name, value] : {std::pair<char const*, std::string const&>("trace_span_path", test.span_path),
                                     std::pair<char const*, std::string const&>("trace_recording", test.recording)}) {
     if (value.empty()) continue;
-    properties += fmt::format("        <property name=\"{}\"{}/>\n", name, attribute("value", value));
+    properties += fmt::format("        <property name=\"{}\"{}/>\n", name, xml_attribute("value", value, 4096));
     piece.objects += 3;
   }
   if (properties.empty()) return;
@@ -160,7 +157,7 @@ class Cases {
   }
 
   static std::string counts_of(std::string const& name, Suite const& suite) {
-    return attribute("name", name) +
+    return xml_attribute("name", name) +
            fmt::format(" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\"", suite.tests,
                        suite.failed, suite.errors, suite.skipped, seconds(suite.ns));
   }
@@ -176,18 +173,18 @@ class Cases {
   Piece case_of(TestOutcome const& test, std::string const& name, std::string const& report) const {
     std::size_t const dot = test.name.rfind('.');
     std::string const suite = dot == test.name.npos ? "" : "." + test.name.substr(0, dot);
-    Piece piece{"    <testcase" + attribute("classname", test.program + suite) + attribute("name", name), 4};
+    Piece piece{"    <testcase" + xml_attribute("classname", test.program + suite) + xml_attribute("name", name), 4};
     std::string const file = path_in_repository(test.file, settings_.root);
     std::string const& known = file.empty() ? test.file : file;
     if (!known.empty()) {
-      piece.text += attribute("file", known) + fmt::format(" line=\"{}\"", test.line);
+      piece.text += xml_attribute("file", known) + fmt::format(" line=\"{}\"", test.line);
       piece.objects += 2;
     }
     piece.text += fmt::format(" time=\"{}\"", seconds(test.duration_ns));
     if (test.result == Result::passed && !test.is_flaky) return piece.text += "/>\n", piece;
     piece.text += ">\n";
     append_properties(piece, test);
-    if (test.result == Result::skipped) append_element(piece, "skipped", attribute("message", test.message), "");
+    if (test.result == Result::skipped) append_element(piece, "skipped", xml_attribute("message", test.message), "");
     if (summary::is_failure(test.result)) append_failure(piece, test, report);
     append_attempts(piece, test);
     if (summary::is_failure(test.result)) append_attachment(piece, test, settings_);
@@ -210,25 +207,6 @@ class Cases {
 };
 
 }  // namespace
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (bool is_first = true; is_first || !text.empty(); is_first = false) {
-    std::size_t const end = std::min(text.find('\n'), text.size());
-    for (char const c : tracing::sanitized_in_line(text.substr(0, end))) {
-      switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += c;
-      }
-    }
-    if (end < text.size()) out += '\n';
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
-  return out;
-}
 
 std::string junit_of(RunSummary const& run, CiSettings const& settings, ReportOf const& report_of,
                      JunitLimits const& limits) {

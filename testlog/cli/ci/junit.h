@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "testlog/cli/ci/annotations.h"
 #include "testlog/cli/ci/ci_service.h"
@@ -23,9 +22,6 @@ struct JunitLimits {
 /// out.
 std::string junit_of(summary::RunSummary const& run, CiSettings const& settings, ReportOf const& report_of,
                      JunitLimits const& limits = {});
-
-/// Returns a text as XML 1.0 takes it, in an element or in an attribute.
-std::string xml_text(std::string_view text);
 
 /// Writes the file. `path` may be a folder, or end in `/`: then the file is `TEST-testlog-<folder of the run>.xml` in
 /// it. Throws std::runtime_error if it cannot be written.
