@@ -271,6 +271,30 @@ TEST_F(AfterCtest, IsReportedAgain) {
   EXPECT_EQ(testlog("ci --as jenkins").exit_code, 1);
   EXPECT_THAT(testlog("export --junit").out, HasSubstr("<testsuites name=\"testlog\" tests=\"2\" failures=\"1\""));
   EXPECT_THAT(testlog("export --junit - Testing/Temporary/testlog").out, HasSubstr(" tests=\"1\" failures=\"1\""));
+  ctest({"--repeat", "until-pass:3"});
+  testlog("pack -o ../run.tar");
+  std::string const packed = testlog("export --junit - ../run.tar").out;
+  EXPECT_THAT(packed, HasSubstr(" tests=\"1\" failures=\"1\""));
+  EXPECT_EQ(testlog::testdata::count(packed, "<rerunFailure "), 2) << packed;
+  EXPECT_EQ(testlog("export --junit - --run ../run.tar").out, packed);
+  EXPECT_THAT(testlog("export --junit - ../no.rec").out, HasSubstr("no.rec: "));
+  EXPECT_EQ(testlog("export --junit - ../no.rec").exit_code, 1);
+}
+
+TEST_F(AfterCtest, WritesOneJunitFileForAllFolders) {
+  std::string const more =
+      "add_executable(others IMPORTED)\n"
+      "set_target_properties(others PROPERTIES IMPORTED_LOCATION " TESTLOG_OWN_MAIN
+      ")\n"
+      "testlog_discover_tests(others RECORD \"it's others\" DISCOVERY_MODE PRE_TEST)\n";
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes", more).exit_code, 0);
+  Outcome const outcome = ctest({}, {{"TRACE_JUNIT", folder_ / "junit.xml"}});
+  EXPECT_EQ(testlog::testdata::count(outcome.out, "testlog: 1 of "), 1) << outcome.out;
+  Outcome const read = testlog::testdata::run({"/usr/bin/env", "python3", TESTLOG_JUNIT_READER, folder_ / "junit.xml"});
+  EXPECT_EQ(read.exit_code, 0) << read.err;
+  EXPECT_THAT(read.out, HasSubstr("\"name\": \"others\""));
+  EXPECT_THAT(read.out, HasSubstr("\"name\": \"scenarios\""));
+  EXPECT_THAT(read.out, HasSubstr("\"failures\": \"1\""));
 }
 
 TEST_F(AfterCtest, HasRecordingsInWhatCdashGets) {
