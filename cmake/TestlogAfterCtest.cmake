@@ -1,8 +1,8 @@
 # Lets ctest end with a summary of the tests that failed: testlog_after_ctest(<folder of recordings>)
 #
 # At its end, ctest runs the commands that the file CTestCustom.cmake in its build folder names. Adds a script to them that runs
-# `testlog summary`. If the project has such a file, its text is kept, and gets one more line. ctest runs the commands also after it
-# has only listed tests; then, and if all tests passed, `testlog summary` prints nothing. The script never fails, because ctest would
+# `testlog summary` once, for all folders. If the project has such a file, its text is kept, and gets one more line. ctest runs the
+# commands also after it has only listed tests; then, and if all tests passed, `testlog summary` prints nothing. The script never fails, because ctest would
 # fail with it: not even if the program is gone, or is for another machine. There is no summary with TESTLOG_AFTER_CTEST=OFF, without
 # the program `testlog`, when cross-compiling without an emulator, and if the path of the build folder has a semicolon, which
 # CMake's lists would split. A project that makes CTestCustom.cmake by file(GENERATE) replaces the file that has our line; it can
@@ -40,17 +40,24 @@ function(testlog_after_ctest folder)
     list(TRANSFORM CMAKE_CROSSCOMPILING_EMULATOR REPLACE "(.+)" "'\\1' " OUTPUT_VARIABLE emulator)
     list(JOIN emulator "" emulator)
   endif()
-  if(NOT folders)
-    cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL testlog_write_ctest_custom)  # after the project's own file
-  endif()
   set_property(GLOBAL APPEND PROPERTY TESTLOG_RECORD_FOLDERS "${folder}")
-  string(MD5 hash "${folder}")
-  set(script "Testing/after_ctest/${hash}-$<CONFIG>.sh")  # ctest runs it in the build folder, whose path may have spaces
   string(REPLACE "'" "'\\''" quoted "${folder}")
-  file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/${script}" CONTENT "${emulator}'${command}' summary --after-ctest '${quoted}'\nexit 0\n")
-  file(GENERATE OUTPUT "${place}/${hash}-$<CONFIG>.cmake" CONTENT
-"if(NOT TESTLOG_SUMS_UP_${hash} AND EXISTS [==[${command}]==] AND NOT [==[${command}]==] MATCHES \"'\")
-  set(TESTLOG_SUMS_UP_${hash} ON)
+  file(APPEND "${place}/folders.sh" "set -- \"$@\" '${quoted}'\n")
+  if(folders)
+    return()
+  endif()
+  cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL testlog_write_ctest_custom)  # after the project's own file
+  set(script "Testing/after_ctest/summary-$<CONFIG>.sh")  # ctest runs it in the build folder, whose path may have spaces
+  file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/${script}" CONTENT
+"if [ -r Testing/after_ctest/folders.sh ]; then
+  . Testing/after_ctest/folders.sh
+  ${emulator}'${command}' summary --after-ctest \"$@\"
+fi
+exit 0
+")
+  file(GENERATE OUTPUT "${place}/summary-$<CONFIG>.cmake" CONTENT
+"if(NOT TESTLOG_SUMS_UP AND EXISTS [==[${command}]==] AND NOT [==[${command}]==] MATCHES \"'\")
+  set(TESTLOG_SUMS_UP ON)
   list(APPEND CTEST_CUSTOM_POST_TEST \"/bin/sh ${script}\")
 endif()
 ")

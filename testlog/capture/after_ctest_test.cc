@@ -15,6 +15,7 @@
 
 namespace {
 
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -270,6 +271,47 @@ TEST_F(AfterCtest, IsReportedAgain) {
   EXPECT_EQ(testlog("ci --as jenkins").exit_code, 1);
   EXPECT_THAT(testlog("export --junit").out, HasSubstr("<testsuites name=\"testlog\" tests=\"2\" failures=\"1\""));
   EXPECT_THAT(testlog("export --junit - Testing/Temporary/testlog").out, HasSubstr(" tests=\"1\" failures=\"1\""));
+  ctest({"--repeat", "until-pass:3"});
+  testlog("pack -o ../run.tar");
+  std::string const packed = testlog("export --junit - ../run.tar").out;
+  EXPECT_THAT(packed, HasSubstr(" tests=\"1\" failures=\"1\""));
+  EXPECT_EQ(testlog::testdata::count(packed, "<rerunFailure "), 2) << packed;
+  EXPECT_EQ(testlog("export --junit - --run ../run.tar").out, packed);
+  EXPECT_THAT(testlog("export --junit - ../no.rec").out, HasSubstr("no.rec: "));
+  EXPECT_EQ(testlog("export --junit - ../no.rec").exit_code, 1);
+}
+
+TEST_F(AfterCtest, WritesOneJunitFileForAllFolders) {
+  std::string const more =
+      "add_executable(others IMPORTED)\n"
+      "set_target_properties(others PROPERTIES IMPORTED_LOCATION " TESTLOG_OWN_MAIN
+      ")\n"
+      "testlog_discover_tests(others RECORD \"it's others\" DISCOVERY_MODE PRE_TEST)\n";
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes", more).exit_code, 0);
+  Outcome const outcome = ctest({}, {{"TRACE_JUNIT", folder_ / "junit.xml"}});
+  EXPECT_EQ(testlog::testdata::count(outcome.out, "testlog: 1 of "), 1) << outcome.out;
+  Outcome const read = testlog::testdata::run({"/usr/bin/env", "python3", TESTLOG_JUNIT_READER, folder_ / "junit.xml"});
+  EXPECT_EQ(read.exit_code, 0) << read.err;
+  EXPECT_THAT(read.out, HasSubstr("\"name\": \"others\""));
+  EXPECT_THAT(read.out, HasSubstr("\"name\": \"scenarios\""));
+  EXPECT_THAT(read.out, HasSubstr("\"failures\": \"1\""));
+}
+
+TEST_F(AfterCtest, HasRecordingsInWhatCdashGets) {
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes", "include(CTest)\n").exit_code, 0);
+  std::string const file = folder_ / "R&D.%p.rec";
+  Outcome const outcome = ctest({"-T", "Test"}, {{"TRACE_CI", "cdash"}, {"TRACE_RECORD", file}});
+  std::string text;
+  for (auto const& entry : std::filesystem::directory_iterator(build_ + "/Testing"))
+    if (exists(entry.path() / "Test.xml")) text += content_of(entry.path() / "Test.xml");
+  EXPECT_THAT(text, ContainsRegex("<NamedMeasurement type=\"numeric/double\" name=\"failed tests\">[[:space:]]*"
+                                  "<Value>1</Value>"));
+  EXPECT_THAT(text, ContainsRegex("<NamedMeasurement type=\"text/string\" name=\"spans\">[[:space:]]*"
+                                  "<Value>outer[{]id=7[}]:inner</Value>"));
+  EXPECT_THAT(text, ContainsRegex("<NamedMeasurement name=\"recording\" encoding=\"base64\" compression=\"tar/gzip\" "
+                                  "filename=\"R&amp;D.[0-9]+.rec\" type=\"file\">[[:space:]]*<Value>H4sI"));
+  EXPECT_EQ(testlog::testdata::count(text, "name=\"recording\""), 1);
+  EXPECT_THAT(text, Not(HasSubstr("CTestMeasurement"))) << "the output has none of it";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -55,6 +56,7 @@ struct Options {
   CLI::Option const* folded = nullptr;
   CLI::Option const* json = nullptr;
   CLI::Option const* junit = nullptr;
+  CLI::Option const* filter_option = nullptr;
 };
 
 // The file that recordings are converted to, and its limit.
@@ -261,24 +263,26 @@ int write_file(Files const& files, Options const& options, CLI::Option const* fo
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);
 }
 
-// Returns the tests of a run or, if recordings are named, of these recordings.
-summary::RunSummary tests_of(Inputs const& inputs, std::string const& output) {
-  std::string const& tar = inputs.paths.size() == 1 ? inputs.paths.front() : inputs.run;
-  if (tracing::recording::is_tar(tar)) return check_output({tar}, output), read_packed_run("export", tar).summary;
-  if (!inputs.paths.empty()) {
-    std::vector<std::string> const files = files_of("export", inputs);
-    return check_output(files, output), read_summary(files);
-  }
-  ReadOptions options = kReadAll;
-  options.passed = true;
-  check_output({}, output);
-  return read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), options);
+// Returns the tests of a run or, if recordings are named, their tests.
+summary::RunSummary tests_of(Inputs const& inputs) {
+  std::vector<std::string> paths = inputs.paths;
+  if (!paths.empty() && !inputs.run.empty())
+    throw UsageError("export: --run selects a run; name no recording beside it");
+  if (tracing::recording::is_tar(inputs.run)) paths = {inputs.run};
+  if (paths.empty())
+    return read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), kReadForJunit);
+  PackedRun packed = read_packed_run("export", paths);
+  if (packed.recordings == 0) throw std::runtime_error("export: expected recordings that can be read");
+  return std::move(packed.summary);
 }
 
 int export_junit(Options const& options, std::string const& path) {
-  summary::RunSummary const run = tests_of(options.inputs, path);
+  if (options.filter_option->count() > 0)
+    throw UsageError("export: --junit writes whole reports; expected no --filter");
+  check_output(options.inputs.paths, path);
+  std::string const text = junit_of(tests_of(options.inputs).tests, ci_settings(), for_each_line_of_report);
   OutputFile file(path);
-  file.write(junit_of(run, ci_settings(), report_end_of));
+  file.write(text);
   std::error_code const error = file.finish();
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);
 }
@@ -377,7 +381,8 @@ Command add_export_command(CLI::App& program) {
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
   options.junit = add("--junit", "Writes a JUnit file: a case for each test of the run, also for tests that passed");
-  command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
+  options.filter_option =
+      command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
   return {&command, [shared] { return run(*shared); }};
 }
 

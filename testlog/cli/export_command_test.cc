@@ -292,6 +292,9 @@ TEST_F(Export, ReportsMistakesInTheCommandLine) {
            {file, "--chrome", other},
            {file, "--folded", file},
            {file, "--json", "--filter=a=b=c"},
+           {file, "--junit", "--filter=info"},
+           {file, "--junit", "--run=latest"},
+           {file, "--junit", other},
        }) {
     Outcome const outcome = export_to(arguments);
     EXPECT_EQ(outcome.exit_code, 2);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "testlog/summary/recorded_tests.h"
-#include "tracing_core/model/text_escape.h"
+#include "testlog/summary/xml_text.h"
 #include "tracing_core/record/recording.h"
 
 namespace testlog { inline namespace v1 {
@@ -32,12 +32,10 @@ std::vector<std::string> commands_of(summary::RunSummary const& run, std::string
           "testlog show run.rec"};
 }
 
-// Returns an element that ctest knows. ctest takes what is between its tags as it is.
+// Returns an element that ctest parses as XML.
 std::string measurement(std::string const& tag, std::string_view type, std::string_view name, std::string_view value) {
-  std::string text;
-  for (char const c : tracing::sanitized_in_line(value)) c == '<' ? text += "\\x3c" : text += c;
-  return "<" + tag + " type=\"" + std::string(type) + "\" name=\"" + std::string(name) + "\">" + text + "</" + tag +
-         ">\n";
+  return "<" + tag + summary::xml_attribute("type", type) + summary::xml_attribute("name", name) + ">" +
+         summary::xml_text(value) + "</" + tag + ">\n";
 }
 
 }  // namespace

@@ -65,13 +65,13 @@ TEST(FailedTests, AreSummedUpAsJsonInAFileOfJson) {
 
 TEST(FailedTests, AreMeasuredForCdash) {
   tracing_test::TemporaryFolder const folder;
-  std::string const file = folder / "run.rec";
+  std::string const file = folder / "<R&D>.rec";
   std::string const text = run_scenarios("Plain.Fails", {{"TRACE_CI", "cdash"}, {"TRACE_RECORD", file}}).out;
   EXPECT_THAT(text,
               HasSubstr("<CTestMeasurement type=\"numeric/double\" name=\"failed tests\">1</CTestMeasurement>\n"
                         "<CTestMeasurement type=\"text/string\" name=\"spans\">outer{id=7}:inner</CTestMeasurement>\n"
                         "<CTestMeasurementFile type=\"file\" name=\"recording\">" +
-                        file + "</CTestMeasurementFile>\n"));
+                        (folder / "&lt;R&amp;D&gt;.rec") + "</CTestMeasurementFile>\n"));
   EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_CI", "cdash"}}).out, Not(HasSubstr("Measurement")));
   EXPECT_THAT(run_scenarios("Plain.Fails").out, Not(HasSubstr("Measurement")));
 }

@@ -27,7 +27,7 @@ int run(Options const& options) {
         "teamcity, buildkite");
   summary::RunSummary summary;
   if (tracing::recording::is_tar(options.run)) {
-    summary = read_packed_run("ci", options.run).summary;
+    summary = read_packed_run("ci", {options.run}).summary;
   } else {
     summary = read_summary(run_named("ci", options.run.empty() ? "latest" : options.run), kReadAll);
     explain_causes(summary, kMaxExplained, kMaxWhyLines);

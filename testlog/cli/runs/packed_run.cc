@@ -48,11 +48,12 @@ void add(TestOutcome& test, TestOutcome attempt) {
 
 }  // namespace
 
-PackedRun read_packed_run(std::string const& command, std::string const& path) {
+PackedRun read_packed_run(std::string const& command, std::vector<std::string> const& paths) {
+  std::string const& path = paths.front();
   PackedRun packed;
   packed.run.folder = path;
   std::map<std::pair<std::string, std::string>, TestOutcome> tests;  // by the program and the name
-  for (std::string const& file : files_of(command, Inputs{{path}, {}})) {
+  for (std::string const& file : files_of(command, Inputs{paths, {}})) {
     auto const opened = open_recording(command, file);
     if (opened == nullptr) continue;
     tracing::Instant const start = opened->recording->start();

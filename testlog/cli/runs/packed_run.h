@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/summary/run_summary.h"
@@ -16,7 +17,8 @@ struct PackedRun {
   std::size_t recordings = 0;
 };
 
-/// Reads all recordings in the TAR. Reports what cannot be read. Throws std::runtime_error if there is no recording.
-PackedRun read_packed_run(std::string const& command, std::string const& path);
+/// Reads all recordings of a TAR or, if `paths` are several, of TARs, folders and files, as if the first had them.
+/// Reports what cannot be read. Throws std::runtime_error if there is no recording. REQUIRES: `paths` is not empty.
+PackedRun read_packed_run(std::string const& command, std::vector<std::string> const& paths);
 
 }  // namespace testlog::cli

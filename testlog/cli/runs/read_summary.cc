@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -202,22 +203,6 @@ RunSummary read_summary(RecordedRun const& run, ReadOptions const& options) {
   return summary;
 }
 
-RunSummary read_summary(std::vector<std::string> const& files) {
-  RunSummary summary;
-  for (std::string const& file : files) {
-    for (TestOutcome& test : read_tests(file)) {
-      bool const is_outside = test.name.empty();
-      set_names(test, tracing::recording::name_of_recording(file));
-      if (is_outside) test.name.clear();
-      summary.failed_count += is_failure(test.result) ? 1 : 0;
-      ++summary.test_count;
-      summary.tests.push_back(std::move(test));
-    }
-  }
-  summary.causes = summary::causes_of(summary.tests);
-  return summary;
-}
-
 void explain_causes(RunSummary& run, std::size_t max_causes, std::size_t max_lines) {
   constexpr std::string_view kShow = "testlog show --failed";
   bool can_explain = false;  // testlog why has passing runs to compare with
@@ -247,11 +232,10 @@ std::vector<std::string> differences_of(TestOutcome const& failure, std::size_t 
   return lines;
 }
 
-std::vector<std::string> report_of(TestOutcome const& test, std::size_t max_lines) {
+void for_each_line_of_report(TestOutcome const& test, std::function<void(std::string_view)> const& f) {
   std::string error;
   OpenedRecording file{.path = test.recording, .recording = Recording::read_file(test.recording, error)};
-  std::deque<std::string> lines;
-  if (test.recording.empty() || file.recording == nullptr) return {};
+  if (test.recording.empty() || file.recording == nullptr) return;
   LineOptions options{.marks = true, .relative_time = true};
   options.format.timer = nullptr;
   options.format.shorten_span_values = options.format.value_sanitization = true;
@@ -260,9 +244,7 @@ std::vector<std::string> report_of(TestOutcome const& test, std::size_t max_line
     while (!text.empty()) {
       std::string_view const line = text.substr(0, std::min(text.find('\n'), text.size()));
       text.remove_prefix(std::min(text.size(), line.size() + 1));
-      if (line.empty()) continue;
-      lines.push_back(summary::cut(line, kMaxLineBytes));
-      if (lines.size() > max_lines) lines.pop_front();
+      if (!line.empty()) f(summary::cut(line, kMaxLineBytes));
     }
   });
   try {
@@ -270,6 +252,14 @@ std::vector<std::string> report_of(TestOutcome const& test, std::size_t max_line
     printer.finish();
   } catch (std::runtime_error const&) {  // it names too much to print; the lines so far count
   }
+}
+
+std::vector<std::string> report_of(TestOutcome const& test, std::size_t max_lines) {
+  std::deque<std::string> lines;
+  for_each_line_of_report(test, [&lines, max_lines](std::string_view line) {
+    lines.emplace_back(line);
+    if (lines.size() > max_lines) lines.pop_front();
+  });
   return {std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end())};
 }
 

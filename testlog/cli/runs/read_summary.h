@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "testlog/cli/runs/recorded_runs.h"
@@ -21,11 +23,10 @@ struct ReadOptions {
 inline constexpr ReadOptions kReadAll{.max_recordings = 20'000};
 inline constexpr std::size_t kMaxExplained = 10;  ///< causes that are compared with passing runs
 inline constexpr std::size_t kMaxWhyLines = 3;
+/// A JUnit file has the tests that passed, too.
+inline constexpr ReadOptions kReadForJunit{.max_recordings = kReadAll.max_recordings, .passed = true};
 
 summary::RunSummary read_summary(RecordedRun const& run, ReadOptions const& options = {});
-
-/// Returns the tests of these recordings.
-summary::RunSummary read_summary(std::vector<std::string> const& files);
 
 /// Sets Cause::why of the first `max_causes` causes, by their first tests, and names `testlog why` in
 /// RunSummary::commands if it has an answer. Compares recordings, so it takes the time of `testlog why`.
@@ -34,8 +35,10 @@ void explain_causes(summary::RunSummary& run, std::size_t max_causes, std::size_
 /// with.
 std::vector<std::string> differences_of(summary::TestOutcome const& failure, std::size_t max_lines);
 
-/// Returns the last lines that `testlog show` prints of the test, up to the end of its recording; empty if it has no
-/// recording. Reads the recording. Each line is at most 4 KiB and has no control characters.
+/// Calls `f` with each line that `testlog show` prints of the test; with none if it has no recording. Reads the
+/// recording. Each line is at most 4 KiB and has no control characters.
+void for_each_line_of_report(summary::TestOutcome const& test, std::function<void(std::string_view line)> const& f);
+/// Returns the last of these lines.
 std::vector<std::string> report_of(summary::TestOutcome const& test, std::size_t max_lines);
 inline std::vector<std::string> report_end_of(summary::TestOutcome const& test) { return report_of(test, 40); }
 

@@ -46,7 +46,7 @@ void count_tests(std::vector<TestOfRun> const& tests, Row& row) {
 }
 
 Row row_of_packed(std::string const& path) {
-  PackedRun packed = read_packed_run("runs", path);
+  PackedRun packed = read_packed_run("runs", {path});
   return {.run = std::move(packed.run),
           .tests = packed.summary.test_count,
           .failed = packed.summary.failed_count,

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -65,20 +66,22 @@ void try_to(F f) {
   }
 }
 
-// Prints the summary, writes the file of TRACE_JUNIT, and reports the run to a CI service, which takes certain words
-// anywhere for commands.
-void sum_up(RecordedRun const& run, CiSettings const& ci) {
-  char const* const junit = tracing::environment::environment_variable("TRACE_JUNIT");
-  bool const has_junit = junit != nullptr && *junit != 0;
-  if (ci.service == CiService::none && !has_junit) return print(summary::text_of(explained(run)));
-  ReadOptions options = kReadAll;
-  options.passed = has_junit;
-  summary::RunSummary summary = read_summary(run, options);
-  explain_causes(summary, kMaxExplained, kMaxWhyLines);
+// Returns the path of TRACE_JUNIT; empty if there is to be no file.
+std::string junit_path() {
+  char const* const path = tracing::environment::environment_variable("TRACE_JUNIT");
+  return path == nullptr ? "" : path;
+}
+
+// Prints the summary, and reports the run to a CI service, which takes certain words anywhere for commands. Returns all
+// tests if `has_junit`.
+summary::RunSummary sum_up(RecordedRun const& run, CiSettings const& ci, bool has_junit) {
+  bool const is_plain = ci.service == CiService::none && !has_junit;
+  summary::RunSummary summary = is_plain ? explained(run) : read_summary(run, has_junit ? kReadForJunit : kReadAll);
+  if (!is_plain) explain_causes(summary, kMaxExplained, kMaxWhyLines);
   std::string const text = summary::text_of(summary);
   print(ci.service == CiService::none ? text : without_commands(text));
   try_to([&] { print(report_to_ci(summary, ci, report_end_of)); });
-  if (has_junit) write_junit(summary, ci, report_end_of, junit);
+  return summary;
 }
 
 // Reports problems but returns success, since a ctest fails if its hook fails.
@@ -86,10 +89,18 @@ int run_after_ctest(std::vector<std::string> const& folders) {
   CiSettings ci;
   try_to([&ci] { ci = ci_settings(); });
   try_to([&folders, &ci] {
+    std::string const junit = junit_path();
+    summary::RunSummary all;
     for (RecordedRun const& run : runs_of_ctest(folders)) {
-      try_to([&run, &ci] { sum_up(run, ci); });
+      try_to([&] {
+        summary::RunSummary summary = sum_up(run, ci, !junit.empty());
+        if (all.folder.empty()) all.folder = summary.folder;
+        all.tests.insert(all.tests.end(), std::move_iterator(summary.tests.begin()),
+                         std::move_iterator(summary.tests.end()));
+      });
       tracing::environment::limit_passed(run.folder.string());
     }
+    if (!junit.empty() && !all.folder.empty()) write_junit(all, ci, for_each_line_of_report, junit);
   });
   (void)flush_output("summary");
   return kDone;
@@ -99,7 +110,7 @@ int run(Options const& options) {
   if (!options.after_ctest.empty()) return run_after_ctest(options.after_ctest);
   summary::RunSummary const summary =
       tracing::recording::is_tar(options.run)
-          ? read_packed_run("summary", options.run).summary
+          ? read_packed_run("summary", {options.run}).summary
           : explained(run_named("summary", options.run.empty() ? "latest" : options.run));
   if (summary.is_green()) fmt::print("testlog: {} passed\n", counted(summary.test_count, "test"));
   print(summary::text_of(summary));
