@@ -17,8 +17,8 @@
 #include "testlog/cli/terminal.h"
 #include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/environment/passed_recordings.h"
-#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/environment/variables.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -26,7 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using tracing::support::counted;
-
 
 struct Options {
   std::string run;
