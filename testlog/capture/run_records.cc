@@ -24,7 +24,7 @@ struct Marks {
   MarkSite process{"process",
                    {"pid", "host", "directory", "command", "variables", "googletest", "run", "attempt", "traceparent",
                     "tracestate"}};
-  MarkSite ci{"ci", {"service", "revision", "url", "job"}};
+  MarkSite ci{"ci", {"service", "revision", "url", "job", "run", "branch"}};
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
   MarkSite test_end{"test_end", {"test", "result", "duration_ms"}};
@@ -135,7 +135,8 @@ void RunRecords::begin_process(int argc, char const* const* argv, std::string_vi
 
 void RunRecords::ci(tracing::environment::CiJob const& job) noexcept {
   if (!job.service.empty())
-    write(marks().ci.metadata(), job.service, known(job.revision), known(job.url), known(job.job));
+    write(marks().ci.metadata(), job.service, known(job.revision), known(job.url), known(job.job), known(job.run),
+          known(job.branch));
 }
 
 void RunRecords::begin_repetition(testing::UnitTest const& program, int repetition) noexcept {

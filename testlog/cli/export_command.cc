@@ -60,7 +60,8 @@ struct Options {
   CLI::Option const* otlp = nullptr;
   CLI::Option const* otlp_logs = nullptr;
   CLI::Option const* otlp_http = nullptr;  // its value is a URL
-  std::string otlp_events = "log";         // or "span"
+  CLI::Option const* otlp_events = nullptr;
+  std::string otlp_events_are = "log";  // or "span"
 };
 
 // The file that recordings are converted to, and its limit.
@@ -299,9 +300,24 @@ CLI::Option const* format_of(Options const& options) {
   return format;
 }
 
+std::string path_of(CLI::Option const* option) { return option->count() > 0 ? output_of(option) : ""; }
+
+bool is_otlp(Options const& options) {
+  return options.otlp->count() + options.otlp_logs->count() + options.otlp_http->count() > 0;
+}
+
+void check_otlp(Options const& options) {
+  if (options.otlp_events->count() > 0 && options.otlp->count() + options.otlp_http->count() == 0)
+    throw UsageError("export: --otlp-events is about the spans of --otlp and --otlp-http");
+  if (options.otlp->count() > 0 && path_of(options.otlp) == path_of(options.otlp_logs))
+    throw UsageError("export: --otlp and --otlp-logs need two files, since a file has one kind of requests");
+  if (options.otlp_http->count() > 0 && !otlp::HttpSender::is_available())
+    throw UsageError(
+        "export: this program was built without cpp-httplib (Debian: libcpp-httplib-dev), so it cannot send");
+}
+
 int write_otlp(Files const& files, Options const& options) {
-  otlp::OtlpOptions const otlp{.filter = options.filter, .span_events = options.otlp_events == "span"};
-  auto const path_of = [](CLI::Option const* option) { return option->count() > 0 ? output_of(option) : ""; };
+  otlp::OtlpOptions const otlp{.filter = options.filter, .span_events = options.otlp_events_are == "span"};
   if (options.otlp_http->count() == 0)
     return otlp::write_files(files, otlp, path_of(options.otlp), path_of(options.otlp_logs));
   std::string const url = output_of(options.otlp_http);
@@ -315,9 +331,7 @@ int run(Options const& options) {
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
   if (options.junit == format) return export_junit(options, path);
-  if (options.otlp_http == format && !otlp::HttpSender::is_available())
-    throw UsageError(
-        "export: this program was built without cpp-httplib (Debian: libcpp-httplib-dev), so it cannot send");
+  check_otlp(options);
   DirectiveNotes directives("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.inputs);
   if (options.otlp_http != format) check_output(inputs, path);
@@ -331,8 +345,7 @@ int run(Options const& options) {
   }
   auto progress = std::make_unique<Progress>("export", records, "records", path == "-");
   for (auto const& file : files) file->progress = progress.get();
-  bool const is_otlp = format == options.otlp || format == options.otlp_logs || format == options.otlp_http;
-  int const status = is_otlp                    ? write_otlp(files, options)
+  int const status = is_otlp(options)           ? write_otlp(files, options)
                      : options.xplane == format ? write_xplanes(files, options, path)
                                                 : write_file(files, options, format, path);
   progress.reset();
@@ -357,8 +370,8 @@ Examples:
   testlog export --otlp spans.jsonl --otlp-logs events.jsonl
   testlog export --otlp-http http://127.0.0.1:4318
 
-Exit status: 0 the file was written, even if parts of a recording are missing; 1 a file could not be read or written;
-2 a mistake in the command line.)";
+Exit status: 0 the file was written, even if parts of a recording are missing; 1 a file could not be read or written, or
+a receiver did not take all; 2 a mistake in the command line.)";
 
 }  // namespace
 
@@ -411,10 +424,11 @@ Command add_export_command(CLI::App& program) {
               "Sends spans to a receiver of OpenTelemetry; without a URL where OTEL_EXPORTER_OTLP_ENDPOINT says")
           ->type_name("URL")
           ->expected(0, 1);
-  command
-      .add_option("--otlp-events", options.otlp_events, "What events are: log records, or parts of the spans of --otlp")
-      ->check(CLI::IsMember({"log", "span"}))
-      ->capture_default_str();
+  options.otlp_events = command
+                            .add_option("--otlp-events", options.otlp_events_are,
+                                        "What events are: log records, or parts of the spans of --otlp")
+                            ->check(CLI::IsMember({"log", "span"}))
+                            ->capture_default_str();
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
   return {&command, [shared] { return run(*shared); }};
 }

@@ -260,6 +260,10 @@ TEST(OtlpExport, BelongsToTheTraceOfTheParentAndTheJobInCi) {
                                      {"GITHUB_ACTIONS", "true"},
                                      {"GITHUB_SHA", "abc123"},
                                      {"GITHUB_JOB", "linux"},
+                                     {"GITHUB_WORKFLOW", ""},
+                                     {"GITHUB_RUN_ID", "77"},
+                                     {"GITHUB_HEAD_REF", ""},
+                                     {"GITHUB_REF_NAME", "main"},
                                      {"OTEL_RESOURCE_ATTRIBUTES", "team=core"}});
   json const root = made.only("test run");
   EXPECT_EQ(root["traceId"], "4bf92f3577b34da6a3ce929d0e0e4736");
@@ -269,6 +273,8 @@ TEST(OtlpExport, BelongsToTheTraceOfTheParentAndTheJobInCi) {
   json const& resource = made.spans[0].resource;
   EXPECT_EQ(attribute(resource, "vcs.ref.head.revision"), "abc123");
   EXPECT_EQ(attribute(resource, "cicd.pipeline.task.name"), "linux");
+  EXPECT_EQ(attribute(resource, "cicd.pipeline.run.id"), "77");
+  EXPECT_EQ(attribute(resource, "vcs.ref.head.name"), "main");
   EXPECT_EQ(attribute(resource, "team"), "core");
   EXPECT_EQ(attribute(resource, "service.name"), "testlog_scenarios");
 }
@@ -307,6 +313,25 @@ TEST(OtlpExport, ShowsAProgramBelowTheTestIfNoSpanStartedIt) {
   std::vector<std::string> parents;
   for (json const& one : made.named("test run")) parents.push_back(one["parentSpanId"]);
   EXPECT_THAT(parents, ElementsAre("00f067aa0ba902b7", inner["spanId"]));
+}
+
+// ---- mistakes ----
+
+TEST(OtlpExport, RefusesOptionsThatDoNotFit) {
+  TemporaryFolder const folder;
+  std::ofstream(folder / "x.rec");
+  auto const said = [&folder](std::vector<std::string> const& options) {
+    std::vector<std::string> words{TESTLOG_COMMAND, "export", folder / "x.rec"};
+    words.insert(words.end(), options.begin(), options.end());
+    Outcome const outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 2);
+    return outcome.err;
+  };
+  EXPECT_THAT(said({"--otlp", "--otlp-logs"}), HasSubstr("--otlp and --otlp-logs need two files"));
+  EXPECT_THAT(said({"--otlp", "a", "--otlp-logs", "a"}), HasSubstr("--otlp and --otlp-logs need two files"));
+  EXPECT_THAT(said({"--otlp-logs", "a", "--otlp-events", "span"}), HasSubstr("--otlp-events is about the spans"));
+  EXPECT_THAT(said({"--otlp", "a", "--json", "b"}), HasSubstr("expected one of --perfetto"));
+  EXPECT_THAT(said({"--otlp", "a", "--otlp-events", "both"}), HasSubstr("--otlp-events"));
 }
 
 // ---- the whole text ----

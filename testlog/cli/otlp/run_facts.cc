@@ -51,6 +51,8 @@ class Marks {
     facts_.ci_revision = text_of_field(mark, "revision");
     facts_.ci_url = text_of_field(mark, "url");
     facts_.ci_job = text_of_field(mark, "job");
+    facts_.ci_run = text_of_field(mark, "run");
+    facts_.ci_branch = text_of_field(mark, "branch");
   }
   void begin_test(Entry const& mark) {
     TestFacts& test = facts_.tests[mark.tag];
@@ -127,9 +129,11 @@ Resource resource_of(RunFacts const& facts, char const* (*get)(char const* name)
   add("process.pid", static_cast<std::int64_t>(facts.process));
   add("process.command_line", facts.command);
   add("process.working_directory", facts.directory);
+  add("cicd.pipeline.run.id", facts.ci_run);
   add("cicd.pipeline.run.url.full", facts.ci_url);
   add("cicd.pipeline.task.name", facts.ci_job);
   add("vcs.ref.head.revision", facts.ci_revision);
+  add("vcs.ref.head.name", facts.ci_branch);
   add("testlog.ci.service", facts.ci_service);
   add("testlog.recording", facts.path);
   add("telemetry.sdk.name", "testlog");

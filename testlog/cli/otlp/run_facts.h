@@ -36,7 +36,7 @@ struct RunFacts {
   std::string program{};  ///< its name, without its folder
   std::uint64_t process = 0;
   std::string host{}, directory{}, command{}, tracestate{};
-  std::string ci_service{}, ci_revision{}, ci_url{}, ci_job{};
+  std::string ci_service{}, ci_revision{}, ci_url{}, ci_job{}, ci_run{}, ci_branch{};
   tracing::environment::TraceIdentity identity{};
   Instant begin{}, end{};
   std::map<std::uint32_t, TestFacts> tests{};  ///< by tag; 0: what failed outside of tests
