@@ -12,6 +12,10 @@
 #
 # Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written or read.
 #
+# testlog_httplib(<out variable>)
+#
+# Gives the target of cpp-httplib; nothing, with a message, if the system has none: then nothing can be sent by HTTP.
+#
 # testlog_decompression(<out variable> MODULE <name for pkg-config> DEBIAN <apt package> WITHOUT <what is left out>)
 #
 # Gives the target of a library that decompresses PTX in fat binaries; nothing, with a message, if the system has none.
@@ -71,6 +75,21 @@ function(testlog_re2 out)
   if(NOT BUILD_SHARED_LIBS)
     set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
   endif()
+endfunction()
+
+function(testlog_httplib out)
+  if(TESTLOG_PORTABLE_PROGRAMS)
+    return()
+  endif()
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(cpp_httplib QUIET IMPORTED_TARGET cpp-httplib)
+  endif()
+  if(NOT TARGET PkgConfig::cpp_httplib)
+    message(STATUS "No cpp-httplib here (Debian: libcpp-httplib-dev): `testlog export` cannot send to a receiver of OpenTelemetry.")
+    return()
+  endif()
+  set(${out} PkgConfig::cpp_httplib PARENT_SCOPE)
 endfunction()
 
 function(testlog_zlib out)

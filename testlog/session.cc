@@ -12,6 +12,7 @@
 #include "testlog/run/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/environment/trace_context.h"
 #include "tracing_core/support/fork.h"
 #include "tracing_core/support/never_destroyed.h"
 
@@ -77,6 +78,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) make_files();
   make_perf(role);
   make_registry();
+  set_span_source();
   report_parts_.emplace(ReportParts{environment_, output_, attribution_, *capture_, *live_, recording_file_,
                                     run_records_.get(), files_.get(), *registry_, mute_});
   if (!reports.empty()) output_.write_note("report", reports);
@@ -86,13 +88,14 @@ void Session::make_capture(internal::ProcessRole const& role, bool has_profiles)
   bool const records = !environment_.record.empty() || !environment_.record_default.empty() || has_profiles;
   tracing::environment::Run const run =
       records ? tracing::environment::run_of_this_process() : tracing::environment::Run();
+  run_ = run.id;
   std::unique_ptr<tracing::internal::Region> region;
   if (!role.death_test_child) region = recording_file_.open(environment_, output_, role, run);
   capture_ = std::make_unique<Capture>(environment_, std::move(region), attribution_);
   prepare_for_death_tests(role);
   if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
-    run_records_->begin_process(role.argc, role.argv, run.id, recording_file_.attempt());
+    run_records_->begin_process(role.argc, role.argv, run.id, recording_file_.attempt(), environment_);
     run_records_->ci(tracing::environment::ci_job());
   }
   if (!role.death_test_child) std::atexit([] { get()->recording_file_.finish(); });
@@ -146,6 +149,16 @@ void Session::make_registry() {
   for (auto& [layer, filter, statistics] : perf_->take_layers()) builder.with(std::move(layer), std::move(filter));
   if (environment_.perturb) builder.with(make_perturbing_layer(*environment_.perturb), file_filter());
   registry_ = std::move(builder).build();
+}
+
+void Session::set_span_source() {
+  tracing::environment::set_span_source(
+      {.store = recording_file_.path().empty() ? nullptr : capture_->recording(),
+       .registry = registry_.get(),
+       .run = run_,
+       .traceparent = environment_.traceparent,
+       .tracestate = environment_.tracestate,
+       .tag_of = [](tracing::SpanRef span) noexcept { return get()->attribution_.tag_in_recording(span); }});
 }
 
 // Files contain what TRACE_CAPTURE selects or, if it selects nothing, everything: no record can be added later.

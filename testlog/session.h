@@ -70,6 +70,7 @@ class Session {
   void make_files();
   void make_perf(internal::ProcessRole const& role);
   void make_registry();
+  void set_span_source();
   std::unique_ptr<tracing::Filter> file_filter() const;
 
   Environment environment_;
@@ -77,6 +78,7 @@ class Session {
   std::atomic<bool> listeners_taken_{false};
   Output output_{"outside_tests"};
   Attribution& attribution_;
+  std::string run_;  // the id of the run; empty if nothing is recorded
   RecordingFile recording_file_;
   DeathTests death_tests_;
   std::unique_ptr<Capture> capture_;

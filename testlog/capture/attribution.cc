@@ -159,6 +159,10 @@ Owner Attribution::owner_of(tracing::recording::Entry const& entry,
   });
 }
 
+TestTag Attribution::tag_in_recording(tracing::SpanRef span) noexcept {
+  return span ? tag_of(span).load(std::memory_order_relaxed) : (*tag_of_records())->load(std::memory_order_relaxed);
+}
+
 void Attribution::observe_span(tracing::SpanRef span) noexcept {
   observe_event();
   tag_of(span).store(served_here.records->load(std::memory_order_relaxed), std::memory_order_relaxed);

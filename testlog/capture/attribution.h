@@ -81,6 +81,10 @@ class Attribution {
   Owner owner_of(tracing::recording::Entry const& entry, tracing::recording::Span const* span) const noexcept;
   static constexpr TestTag kNoSpan = ~TestTag{0};
 
+  /// Returns the tag with which the recording has the beginning of `span` or, if it is empty, with which it would have
+  /// a record that the calling thread makes now.
+  TestTag tag_in_recording(tracing::SpanRef span) noexcept;
+
   /// Note the test in which the calling thread, and the span, began. Layers call them before anything else.
   void observe_span(tracing::SpanRef span) noexcept;
   void observe_event() noexcept;

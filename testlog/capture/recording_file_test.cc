@@ -194,10 +194,12 @@ TEST_F(DefaultRecording, SaysWhatCiSaysOfItself) {
                       {"GITHUB_REPOSITORY", "a/b"},
                       {"GITHUB_RUN_ID", "7"},
                       {"GITHUB_JOB", "linux"},
-                      {"GITHUB_WORKFLOW", ""}});
+                      {"GITHUB_WORKFLOW", ""},
+                      {"GITHUB_HEAD_REF", ""},
+                      {"GITHUB_REF_NAME", "main"}});
   EXPECT_THAT(marks("testlog_scenarios.Plain.Fails.rec", "ci"),
               ElementsAre("ci service=\"github\" revision=\"0123abc\" "
-                          "url=\"https://github.com/a/b/actions/runs/7\" job=\"linux\""));
+                          "url=\"https://github.com/a/b/actions/runs/7\" job=\"linux\" run=\"7\" branch=\"main\""));
 }
 
 TEST_F(DefaultRecording, LeavesTheFileOfARunningProcess) {

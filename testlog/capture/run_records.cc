@@ -1,7 +1,6 @@
 #include "testlog/capture/run_records.h"
 
 #include <gtest/gtest.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "testlog/environment.h"
+#include "tracing_core/environment/trace_context.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/record/ring/mark_site.h"
 #include "tracing_core/support/short_text.h"
@@ -21,8 +21,10 @@ using tracing::internal::MarkSite;
 
 // Their names and fields are part of the format of recordings.
 struct Marks {
-  MarkSite process{"process", {"pid", "host", "directory", "command", "variables", "googletest", "run", "attempt"}};
-  MarkSite ci{"ci", {"service", "revision", "url", "job"}};
+  MarkSite process{"process",
+                   {"pid", "host", "directory", "command", "variables", "googletest", "run", "attempt", "traceparent",
+                    "tracestate"}};
+  MarkSite ci{"ci", {"service", "revision", "url", "job", "run", "branch"}};
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
   MarkSite test_end{"test_end", {"test", "result", "duration_ms"}};
@@ -47,6 +49,8 @@ Value as_value(std::string const& text) noexcept { return Value::of_text(text); 
 Value as_value(bool x) noexcept { return Value::of_bool(x); }
 Value as_value(int x) noexcept { return Value::of_i64(x); }
 Value as_value(std::int64_t x) noexcept { return Value::of_i64(x); }
+
+Value known(std::string const& text) noexcept { return text.empty() ? Value() : Value::of_text(text); }
 
 std::string set_variables() {
   std::string text;
@@ -120,20 +124,19 @@ void RunRecords::write(tracing::Metadata const& metadata, Values const&... value
   write_locked(metadata, values...);
 }
 
-void RunRecords::begin_process(int argc, char const* const* argv, std::string_view run, int attempt) {
-  utsname system{};
-  uname(&system);
+void RunRecords::begin_process(int argc, char const* const* argv, std::string_view run, int attempt,
+                               tracing::EnvOptions const& environment) {
   std::array<char, 4096> folder{};
   if (getcwd(folder.data(), folder.size()) == nullptr) folder[0] = 0;
-  write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), static_cast<char const*>(system.nodename),
+  write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), tracing::environment::host_name(),
         folder.data(), command_line(argc, argv), set_variables(), TESTLOG_GOOGLETEST_VERSION, run,
-        attempt == 0 ? Value() : Value::of_i64(attempt));
+        attempt == 0 ? Value() : Value::of_i64(attempt), known(environment.traceparent), known(environment.tracestate));
 }
 
 void RunRecords::ci(tracing::environment::CiJob const& job) noexcept {
-  auto const known = [](std::string const& text) { return text.empty() ? Value() : Value::of_text(text); };
   if (!job.service.empty())
-    write(marks().ci.metadata(), job.service, known(job.revision), known(job.url), known(job.job));
+    write(marks().ci.metadata(), job.service, known(job.revision), known(job.url), known(job.job), known(job.run),
+          known(job.branch));
 }
 
 void RunRecords::begin_repetition(testing::UnitTest const& program, int repetition) noexcept {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tracing_core/environment/ci.h"
+#include "tracing_core/environment/env_options.h"
 #include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/support/fork.h"
 #include "tracing_core/support/mutex.h"
@@ -30,8 +31,9 @@ class RunRecords {
   RunRecords& operator=(RunRecords const&) = delete;
 
   /// `run` is the id of the run that the process is part of. `attempt` is 1 for the first process of the run with this
-  /// recording, 2 for its first repetition; 0: unknown.
-  void begin_process(int argc, char const* const* argv, std::string_view run, int attempt);
+  /// recording, 2 for its first repetition; 0: unknown. `environment` has the trace context.
+  void begin_process(int argc, char const* const* argv, std::string_view run, int attempt,
+                     tracing::EnvOptions const& environment);
   /// Writes what CI says of itself; nothing outside CI.
   void ci(tracing::environment::CiJob const& job) noexcept;
   /// `repetition` counts from 0.

@@ -18,6 +18,8 @@
 #include "testlog/cli/ci/junit.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/directive_notes.h"
+#include "testlog/cli/otlp/http_sender.h"
+#include "testlog/cli/otlp/otlp_files.h"
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
@@ -57,6 +59,12 @@ struct Options {
   CLI::Option const* json = nullptr;
   CLI::Option const* junit = nullptr;
   CLI::Option const* filter_option = nullptr;
+  // One of these or both are given in place of one of the options above.
+  CLI::Option const* otlp = nullptr;
+  CLI::Option const* otlp_logs = nullptr;
+  CLI::Option const* otlp_http = nullptr;  // its value is a URL
+  CLI::Option const* otlp_events = nullptr;
+  std::string otlp_events_are = "log";  // or "span"
 };
 
 // The file that recordings are converted to, and its limit.
@@ -287,23 +295,57 @@ int export_junit(Options const& options, std::string const& path) {
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);
 }
 
-int run(Options const& options) {
-  CLI::Option const* format = nullptr;
-  int formats = 0;
-  for (CLI::Option const* const option :
-       {options.perfetto, options.xplane, options.chrome, options.folded, options.json, options.junit}) {
+// Returns the option of the format. It is --otlp or --otlp-logs if one or both are given.
+CLI::Option const* format_of(Options const& options) {
+  CLI::Option const* format = options.otlp->count() > 0 ? options.otlp : options.otlp_logs;
+  int formats = format->count() > 0;
+  for (CLI::Option const* const option : {options.perfetto, options.xplane, options.chrome, options.folded,
+                                          options.json, options.junit, options.otlp_http}) {
     if (option->count() > 0) format = option, ++formats;
   }
   if (formats != 1)
-    throw UsageError("export: expected one of --perfetto, --xplane, --chrome, --folded, --json, --junit");
+    throw UsageError(
+        "export: expected one of --perfetto, --xplane, --chrome, --folded, --json, --junit, --otlp, --otlp-logs, "
+        "--otlp-http");
+  return format;
+}
+
+std::string path_of(CLI::Option const* option) { return option->count() > 0 ? output_of(option) : ""; }
+
+bool is_otlp(Options const& options) {
+  return options.otlp->count() + options.otlp_logs->count() + options.otlp_http->count() > 0;
+}
+
+void check_otlp(Options const& options) {
+  if (options.otlp_events->count() > 0 && options.otlp->count() + options.otlp_http->count() == 0)
+    throw UsageError("export: --otlp-events is about the spans of --otlp and --otlp-http");
+  if (options.otlp->count() > 0 && path_of(options.otlp) == path_of(options.otlp_logs))
+    throw UsageError("export: --otlp and --otlp-logs need two files, since a file has one kind of requests");
+  if (options.otlp_http->count() > 0 && !otlp::HttpSender::is_available())
+    throw UsageError(
+        "export: this program was built without cpp-httplib (Debian: libcpp-httplib-dev), so it cannot send");
+}
+
+int write_otlp(Files const& files, Options const& options) {
+  otlp::OtlpOptions const otlp{.filter = options.filter, .span_events = options.otlp_events_are == "span"};
+  if (options.otlp_http->count() == 0)
+    return otlp::write_files(files, otlp, path_of(options.otlp), path_of(options.otlp_logs));
+  std::string const url = output_of(options.otlp_http);
+  return otlp::send(files, otlp, url == "-" ? "" : url);
+}
+
+int run(Options const& options) {
+  CLI::Option const* const format = format_of(options);
   std::string const path = output_of(format);
   if (options.chrome == format && path.ends_with(".gz") && !tracing::recording::Gzip::is_available())
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
   if (options.junit == format) return export_junit(options, path);
+  check_otlp(options);
   DirectiveNotes directives("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.inputs);
-  check_output(inputs, path);
+  if (options.otlp_http != format) check_output(inputs, path);
+  if (options.otlp_logs->count() > 0) check_output(inputs, output_of(options.otlp_logs));
   Files files;
   std::size_t records = 0;
   for (std::string const& input : inputs) {
@@ -313,8 +355,9 @@ int run(Options const& options) {
   }
   auto progress = std::make_unique<Progress>("export", records, "records", path == "-");
   for (auto const& file : files) file->progress = progress.get();
-  int const status =
-      options.xplane == format ? write_xplanes(files, options, path) : write_file(files, options, format, path);
+  int const status = is_otlp(options)           ? write_otlp(files, options)
+                     : options.xplane == format ? write_xplanes(files, options, path)
+                                                : write_file(files, options, format, path);
   progress.reset();
   if (status != kDone) return status;
   for (auto const& file : files) {
@@ -334,9 +377,11 @@ Examples:
   testlog export run.rec --folded | testlog flame -o run.svg
   testlog export run.rec --json | jq .fields.message
   testlog export --junit junit.xml                    the tests of the last ctest, for CI
+  testlog export --otlp spans.jsonl --otlp-logs events.jsonl
+  testlog export --otlp-http http://127.0.0.1:4318
 
-Exit status: 0 the file was written, even if parts of a recording are missing; 1 a file could not be read or written;
-2 a mistake in the command line.)";
+Exit status: 0 the file was written, even if parts of a recording are missing; 1 a file could not be read or written, or
+a receiver did not take all; 2 a mistake in the command line.)";
 
 }  // namespace
 
@@ -363,9 +408,9 @@ Status export_perfetto(std::string const& command, std::vector<std::string> cons
 Command add_export_command(CLI::App& program) {
   auto const shared = std::make_shared<Options>();
   Options& options = *shared;
-  CLI::App& command = *program.add_subcommand(
-      "export",
-      "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks, JSON lines or JUnit files.");
+  CLI::App& command = *program.add_subcommand("export",
+                                              "Converts recordings to Perfetto or Chrome traces, profiles, folded "
+                                              "stacks, JSON lines, JUnit files or OpenTelemetry.");
   command.footer(kFooter);
   add_recordings(command, options.inputs);
   auto const add = [&command](char const* name, char const* description) {
@@ -381,6 +426,19 @@ Command add_export_command(CLI::App& program) {
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
   options.junit = add("--junit", "Writes a JUnit file: a case for each test of the run, also for tests that passed");
+  options.otlp = add("--otlp", "Writes spans for OpenTelemetry, a request of OTLP/JSON on each line");
+  options.otlp_logs = add("--otlp-logs", "Writes events for OpenTelemetry, alone or beside --otlp");
+  options.otlp_http =
+      command.add_option("--otlp-http")
+          ->description(
+              "Sends spans to a receiver of OpenTelemetry; without a URL where OTEL_EXPORTER_OTLP_ENDPOINT says")
+          ->type_name("URL")
+          ->expected(0, 1);
+  options.otlp_events = command
+                            .add_option("--otlp-events", options.otlp_events_are,
+                                        "What events are: log records, or parts of the spans of --otlp")
+                            ->check(CLI::IsMember({"log", "span"}))
+                            ->capture_default_str();
   options.filter_option =
       command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
   return {&command, [shared] { return run(*shared); }};

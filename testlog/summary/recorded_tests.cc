@@ -100,6 +100,7 @@ class Tests {
       if (outcome.name.empty() && !test.has_failed) continue;
       outcome.result = result_of(test);
       if (is_failure(outcome.result) && outcome.how.empty()) outcome.how = test.has_failed ? "failed" : "did not end";
+      outcome.tag = tag;
       outcome.recording = file;
       outcome.command = command_;
       outcome.directory = directory_;

@@ -37,6 +37,7 @@ struct TestAttempt {
 struct TestOutcome {
   std::string name{};     ///< `Pool.Grows`; empty: it happened outside any test
   std::string program{};  ///< `mylib_test`
+  std::uint32_t tag = 0;  ///< of its records in `recording`
   std::string key{};      ///< the name of its recording without `.rec`, `mylib_test.Pool.Grows`
   Result result = Result::passed;
   bool is_flaky = false;                ///< it passed after attempts that did not

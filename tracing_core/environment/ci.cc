@@ -9,7 +9,7 @@
 namespace tracing { inline namespace v1 { namespace environment {
 namespace {
 
-// The variables of a service. In `url` and `job`, `$NAME` stands for the value of a variable, and `|` separates
+// The variables of a service. In the last five, `$NAME` stands for the value of a variable, and `|` separates
 // alternatives: the first whose variables are all set counts.
 struct Service {
   char const* name;
@@ -17,27 +17,30 @@ struct Service {
   char const* revision;
   char const* url;
   char const* job;
+  char const* run;
+  char const* branch;
 };
 
 constexpr Service kServices[] = {
     // https://docs.github.com/actions/reference/workflows-and-actions/variables
     {"github", "GITHUB_ACTIONS", "$GITHUB_SHA", "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID",
-     "$GITHUB_WORKFLOW / $GITHUB_JOB|$GITHUB_JOB"},
+     "$GITHUB_WORKFLOW / $GITHUB_JOB|$GITHUB_JOB", "$GITHUB_RUN_ID", "$GITHUB_HEAD_REF|$GITHUB_REF_NAME"},
     // https://docs.gitlab.com/ci/variables/predefined_variables
-    {"gitlab", "GITLAB_CI", "$CI_COMMIT_SHA", "$CI_JOB_URL", "$CI_JOB_NAME"},
+    {"gitlab", "GITLAB_CI", "$CI_COMMIT_SHA", "$CI_JOB_URL", "$CI_JOB_NAME", "$CI_PIPELINE_ID", "$CI_COMMIT_REF_NAME"},
     // https://learn.microsoft.com/azure/devops/pipelines/build/variables
     {"azure", "TF_BUILD", "$BUILD_SOURCEVERSION",
      "$SYSTEM_COLLECTIONURI$SYSTEM_TEAMPROJECT/_build/results?buildId=$BUILD_BUILDID",
-     "$SYSTEM_JOBDISPLAYNAME|$SYSTEM_JOBNAME"},
+     "$SYSTEM_JOBDISPLAYNAME|$SYSTEM_JOBNAME", "$BUILD_BUILDID", "$BUILD_SOURCEBRANCHNAME"},
     // https://buildkite.com/docs/pipelines/configure/environment-variables
     {"buildkite", "BUILDKITE", "$BUILDKITE_COMMIT", "$BUILDKITE_BUILD_URL#$BUILDKITE_JOB_ID|$BUILDKITE_BUILD_URL",
-     "$BUILDKITE_LABEL|$BUILDKITE_PIPELINE_SLUG"},
+     "$BUILDKITE_LABEL|$BUILDKITE_PIPELINE_SLUG", "$BUILDKITE_BUILD_ID", "$BUILDKITE_BRANCH"},
     // https://www.jetbrains.com/help/teamcity/predefined-build-parameters.html
-    {"teamcity", "TEAMCITY_VERSION", "$BUILD_VCS_NUMBER", "$BUILD_URL", "$TEAMCITY_BUILDCONF_NAME"},
+    {"teamcity", "TEAMCITY_VERSION", "$BUILD_VCS_NUMBER", "$BUILD_URL", "$TEAMCITY_BUILDCONF_NAME", "$BUILD_NUMBER",
+     ""},
     // https://www.jenkins.io/doc/book/pipeline/jenkinsfile/#using-environment-variables
-    {"jenkins", "JENKINS_URL", "$GIT_COMMIT", "$BUILD_URL", "$JOB_NAME"},
+    {"jenkins", "JENKINS_URL", "$GIT_COMMIT", "$BUILD_URL", "$JOB_NAME", "$BUILD_NUMBER", "$BRANCH_NAME|$GIT_BRANCH"},
     // https://bazel.build/reference/test-encyclopedia#initial-conditions
-    {"bazel", "TEST_TARGET", "", "", "$TEST_TARGET"},
+    {"bazel", "TEST_TARGET", "", "", "$TEST_TARGET", "", ""},
 };
 
 bool is_name(char c) noexcept { return (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -76,7 +79,8 @@ CiJob ci_job() {
   for (Service const& service : kServices) {
     char const* const sign = environment_variable(service.sign);
     if (sign == nullptr || *sign == 0) continue;
-    return {service.name, first_of(service.revision), first_of(service.url), first_of(service.job)};
+    return {service.name,          first_of(service.revision), first_of(service.url),
+            first_of(service.job), first_of(service.run),      first_of(service.branch)};
   }
   return {};
 }

@@ -11,6 +11,8 @@ struct CiJob {
   std::string revision;  ///< of the source
   std::string url;       ///< of the job's page or, if the service names no job, of the build's
   std::string job;       ///< its name, as the service shows it
+  std::string run;       ///< the id of the pipeline's run
+  std::string branch;    ///< or tag
 };
 
 /// Returns the job in which this process runs, by the variables of the services. A Bazel test in a job of another

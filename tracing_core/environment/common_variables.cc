@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tracing_core/environment/env_options.h"
+#include "tracing_core/environment/trace_context.h"
 #include "tracing_core/environment/variables.h"
 #include "tracing_core/format/style.h"
 #include "tracing_core/support/short_text.h"
@@ -78,6 +79,20 @@ void read_by_cpu_backend(EnvOptions&, VariableInput const&) {}
 void parse_no_color(EnvOptions& options, VariableInput const&) { options.no_color = true; }
 void parse_force_color(EnvOptions& options, VariableInput const& input) {
   options.force_color = formatting::forces_color(input.value);
+}
+
+void parse_traceparent(EnvOptions& options, VariableInput const& input) {
+  std::string_view what;
+  if (!environment::parse_traceparent(input.value, what)) return input.reject(input.value, what);
+  options.traceparent = input.value;
+}
+
+// Without TRACEPARENT, which comes first, the variable says nothing.
+void parse_tracestate(EnvOptions& options, VariableInput const& input) {
+  if (options.traceparent.empty()) return;
+  std::string_view const problem = problem_of_tracestate(input.value);
+  if (!problem.empty()) return input.reject(input.value, problem);
+  options.tracestate = input.value;
 }
 
 constexpr std::array kVariables{

@@ -48,6 +48,8 @@ struct EnvOptions {
   bool filter_help = false;    ///< TRACE_FILTER=help
   bool no_color = false;       ///< NO_COLOR
   bool force_color = false;    ///< CLICOLOR_FORCE, unless 0
+  std::string traceparent{};   ///< TRACEPARENT
+  std::string tracestate{};    ///< TRACESTATE
 };
 
 namespace environment {

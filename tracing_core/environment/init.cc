@@ -16,6 +16,7 @@
 #include "tracing_core/environment/profile_outputs.h"
 #include "tracing_core/environment/record_output.h"
 #include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/environment/trace_context.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/environment/variables.h"
 #include "tracing_core/export/line_sink.h"
@@ -39,6 +40,7 @@ class EnvSession {
     output_.open(options_.output, formatting::is_json(options_.format), true);
     if (!reports.empty()) output_.write_note("report", reports);
     std::unique_ptr<internal::Region> region = open_recording(options_, output_).region;
+    records_to_file_ = region != nullptr;
     if (ProfileOutputs::are_wanted(options_)) {
       profiles_ = std::make_unique<ProfileOutputs>(options_, output_);
       if (region == nullptr) region = internal::Region::make_anonymous(options_.record_limit);
@@ -64,7 +66,13 @@ class EnvSession {
     }
     for (auto& [layer, filter_of_perf, statistics] : perf_->take_layers())
       builder.with(std::move(layer), std::move(filter_of_perf));
-    return std::move(builder).build();
+    auto registry = std::move(builder).build();
+    if (records_to_file_) write_trace_context(*recording_, options_.traceparent, options_.tracestate);
+    set_span_source({.store = records_to_file_ ? recording_.get() : nullptr,
+                     .registry = registry.get(),
+                     .traceparent = options_.traceparent,
+                     .tracestate = options_.tracestate});
+    return registry;
   }
 
   void flush() noexcept {
@@ -114,8 +122,9 @@ class EnvSession {
   EnvOptions options_;
   Output output_;
   std::shared_ptr<internal::RecordStore> recording_;  // null without TRACE_RECORD and profiles
-  std::unique_ptr<ProfileOutputs> profiles_;          // null if no variable asks for them
-  std::unique_ptr<FileOutputs> files_;                // null if no variable asks for them
+  bool records_to_file_ = false;
+  std::unique_ptr<ProfileOutputs> profiles_;  // null if no variable asks for them
+  std::unique_ptr<FileOutputs> files_;        // null if no variable asks for them
   std::unique_ptr<PerfOutputs> perf_;
   EnvFilter const* filter_ = nullptr;  // lives in the registry, which is never destroyed
   std::atomic<bool> finished_{false};

@@ -1,0 +1,51 @@
+// RequestWriter: puts spans and log records into requests that receivers take.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testlog/cli/otlp/exporter.h"
+#include "testlog/cli/otlp/otlp_encoding.h"
+
+namespace testlog::cli::otlp {
+
+/// Passes on a request when it has 512 items or when one more item could make it larger than 2 MiB; receivers take at
+/// most 4 MiB. A span or log record that is larger alone loses events and attributes, which it counts.
+class RequestWriter final : public Receiver {
+ public:
+  static constexpr std::size_t kMaxItems = 512;
+  static constexpr std::size_t kMaxBytes = std::size_t{2} << 20;
+  using Out = std::function<void(std::string_view request)>;
+
+  /// `traces` or `logs` may be null: then nothing of this signal is encoded.
+  RequestWriter(Encoding const& encoding, Out traces, Out logs)
+      : encoding_(encoding), traces_{Signal::traces, std::move(traces)}, logs_{Signal::logs, std::move(logs)} {}
+
+  void begin_resource(Resource const& resource) override;
+  void add(Span span) override { add_to(traces_, span); }
+  void add(LogRecord record) override { add_to(logs_, record); }
+  /// Passes on what is left.
+  void flush();
+
+ private:
+  struct Pending {
+    Signal signal;
+    Out out;
+    std::vector<std::string> items{};
+    std::size_t bytes = 0;
+    std::size_t empty_bytes = 0;  // of a request without items
+  };
+
+  template <class Item>
+  void add_to(Pending& pending, Item& item);
+  void flush(Pending& pending);
+
+  Encoding const& encoding_;
+  Resource resource_;
+  Pending traces_, logs_;
+};
+
+}  // namespace testlog::cli::otlp
