@@ -136,6 +136,8 @@ TEST_F(HostileRecordings, ChangeNoTerminal) {
                                                {"export", "--chrome", "/dev/null"},
                                                {"export", "--json", "/dev/null", "--filter", "u"},
                                                {"export", "--folded", "/dev/null"},
+                                               {"export", "--otlp", "/dev/null", "--otlp-events", "span"},
+                                               {"export", "--otlp-logs", "/dev/null"},
                                                {"export", "--xplane", folder_ / "profile"},
                                                {"export", "--chrome", folder_ / (std::string(kEvil) + "/x")},
                                                {"flame", "-o", "/dev/null"},
