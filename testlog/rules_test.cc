@@ -660,6 +660,9 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_HANG_AFTER_DEFAULT=-1: not a valid time; expected seconds, or off\n"},
       {"TRACE_LONG_AFTER", "1 minute",
        "testlog: TRACE_LONG_AFTER=1 minute: not a valid time; expected seconds, or off\n"},
+      {"TRACEPARENT", "00-xyz",
+       "testlog: TRACEPARENT=00-xyz: too short; expected a trace and a span, as in "
+       "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\n"},
       {"TRACE_REPORT", "long", "testlog: TRACE_REPORT=long: unknown value; expected one of short, lines\n"},
       {"TRACE_CI", "jenkins",
        "testlog: TRACE_CI=jenkins: unknown value; expected one of auto, github, gitlab, azure, teamcity, buildkite, "
@@ -711,6 +714,7 @@ TEST(BadValues, AreTestedForEveryVariable) {
   std::vector<std::string> read,
       tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM", "TRACE_RECORD_DEFAULT", "TRACE_CI_ROOT",
             "TRACE_CI_ARTIFACT", "TRACE_JUNIT",  // these take any text
+            "TRACESTATE",                        // ignored without TRACEPARENT
             // read by the CPU backend alone
             "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY"};
   for (tracing::environment::Variable const& variable : all_variables()) read.emplace_back(variable.name);
