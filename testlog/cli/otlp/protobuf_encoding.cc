@@ -47,10 +47,10 @@ void append_value(ProtoWriter& proto, std::uint32_t field, Any const& value) {
 }
 
 void append_attributes(ProtoWriter& proto, std::uint32_t field, Attributes const& attributes) {
-  for (auto const& [key, value] : attributes) {
+  for (auto const& attribute : attributes) {
     proto.message(field, [&] {
-      proto.text(1, key);
-      append_value(proto, 2, value);
+      proto.text(1, attribute.key);
+      append_value(proto, 2, attribute.value);
     });
   }
 }

@@ -45,7 +45,7 @@ function appendSpan(parts, block, span, nameClass) {
   parts.push([nameClass, site.name]);
   const fields = [];
   appendFields(fields, block, site, block.spanValues[span]);
-  if (fields.length > 0) parts.push(["", "{"], ...fields, ["", "}"]);
+  if (fields.length > 0) parts.push(["fields", [["", "{"], ...fields, ["", "}"]]]);
 }
 
 function spanParts(block, span) {

@@ -1,7 +1,7 @@
 // The page: tests at the left; the failure, the records, the tree and the attempts of one test at the right.
 
-const RESULTS = new Map([["failed", ["✕", "failed"]], ["crashed", ["⚡", "crashed"]], ["hung", ["⧖", "did not end"]],
-                         ["flaky", ["≈", "flaky"]], ["slow", ["◷", "slow"]], ["skipped", ["–", "skipped"]], ["passed", ["✓", "passed"]]]);
+const RESULTS = new Map([["failed", ["✕", "failed"]], ["crashed", ["!", "crashed"]], ["hung", ["…", "did not end"]],
+                         ["flaky", ["≈", "flaky"]], ["slow", ["»", "slow"]], ["skipped", ["–", "skipped"]], ["passed", ["✓", "passed"]]]);
 const RED = ["failed", "crashed", "hung"];
 const KEYS = [["j k", "next, previous test"], ["n N", "next, previous failure, error or warning"], ["/", "search tests"],
               ["f", "filter records"], ["[ ]", "out of a span, into a span"], ["w s a d", "zoom and move the timeline, also with Ctrl or Shift and the wheel"],
@@ -217,6 +217,7 @@ function renderRow(i) {
     const site = block.sites[block.site[row]], level = site ? LEVEL_CLASSES[site.level] : block.kind[row] === FAILURE ? "failure" : "marks";
     element = make("div", {class: `row line ${level}-row${row + 1 === block.cut ? " before-cut" : ""}`, role: "treeitem", "aria-level": block.depth[span] + 1}, parts);
   }
+  element.classList.toggle("nested", page.hasSpans);
   if (page.hasSpans) element.style.paddingInlineStart = 0.4 + Math.min(block.depth[span] - (row < 0), 30) * 0.9 + "em";
   return element;
 }
