@@ -169,7 +169,7 @@ TEST_F(Show, NumbersThreadsOfOneName) {
         while (true) pause();
       });
     };
-    for (char const* const name : {"worker", "worker", "other"}) std::thread(work_for_ever, name).detach();
+    for (char const* const name : {"twin", "twin", "single"}) std::thread(work_for_ever, name).detach();
     all.wait();
     kill(getpid(), SIGKILL);
   } else {
@@ -177,17 +177,17 @@ TEST_F(Show, NumbersThreadsOfOneName) {
   }
   Outcome const shown = show({file, "--time=none"});
   std::smatch second;
-  ASSERT_TRUE(std::regex_search(shown.err, second, std::regex("at its end worker ([0-9]+) is in waiting\n")))
+  ASSERT_TRUE(std::regex_search(shown.err, second, std::regex("at its end twin ([0-9]+) is in waiting\n")))
       << shown.err;
   EXPECT_THAT(shown.err,
-              AllOf(HasSubstr("at its end worker is in waiting\n"), HasSubstr("at its end other is in waiting\n")));
-  for (std::string const& name : {std::string("worker"), "worker " + second[1].str()}) {
+              AllOf(HasSubstr("at its end twin is in waiting\n"), HasSubstr("at its end single is in waiting\n")));
+  for (std::string const& name : {std::string("twin"), "twin " + second[1].str()}) {
     EXPECT_EQ(show({file, "--time=none", "--thread", name}).out,
               "[" + name + "]  INFO waiting: show_command_test: begins\n");
   }
   EXPECT_EQ(show({file, "--time=none", "--thread", second[1]}).out,
-            "[worker " + second[1].str() + "]  INFO waiting: show_command_test: begins\n");
-  EXPECT_THAT(shown.out, HasSubstr("[other]  INFO waiting: "));
+            "[twin " + second[1].str() + "]  INFO waiting: show_command_test: begins\n");
+  EXPECT_THAT(shown.out, HasSubstr("[single]  INFO waiting: "));
 }
 
 TEST_F(Show, HasTheTimeSinceTheRecordingBegan) {
