@@ -107,6 +107,7 @@ TEST(ValueMatch, ReportsWhyAPatternIsInvalid) {
       {"\\u12", "invalid code point after a backslash"},
       {"\\p{Letter}", "invalid character class range: \\p{Letter}"},
       {"a\\", "trailing \\"},
+      {"[a\\", "trailing \\"},
       {"\xff", "invalid UTF-8"},
   };
   for (auto const& c : cases) {

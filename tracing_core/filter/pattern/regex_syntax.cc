@@ -67,9 +67,11 @@ class Translator {
     bool verbose = false;
   };
 
+  // Copies `count` bytes, or what is left of the pattern: it may end in a backslash.
   void copy(std::size_t count) {
-    out_ += in_.substr(pos_, count);
-    pos_ += count;
+    std::string_view const part = in_.substr(pos_, count);
+    out_ += part;
+    pos_ += part.size();
   }
   bool fail(std::string_view why) {
     error_ = why;
