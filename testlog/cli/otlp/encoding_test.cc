@@ -223,7 +223,7 @@ std::vector<std::size_t> requests_of(Encoding const& encoding, std::vector<Item>
     counts.push_back(parsed.contains("resourceSpans") ? parsed["resourceSpans"][0]["scopeSpans"][0]["spans"].size()
                                                       : parsed["resourceLogs"][0]["scopeLogs"][0]["logRecords"].size());
   };
-  RequestWriter writer(encoding, count, count);
+  RequestWriter writer({encoding, count}, {encoding, count});
   writer.begin_resource({{{"service.name", "s"}}});
   for (Item& item : items) writer.add(std::move(item));
   writer.flush();
@@ -255,8 +255,8 @@ TEST(RequestWriter, CountsWhatMakesASpanTooLarge) {
     span.events.push_back({{}, "e", {{"text", std::string(400'000, 'x')}}});
   }
   json written;
-  RequestWriter writer(
-      json_encoding(), [&written](std::string_view request) { written = json::parse(request); }, nullptr);
+  RequestWriter writer({json_encoding(), [&written](std::string_view request) { written = json::parse(request); }},
+                       {json_encoding(), nullptr});
   writer.begin_resource({});
   writer.add(std::move(span));
   writer.flush();

@@ -281,6 +281,23 @@ TEST_F(OtlpHttp, SendsEventsToTheirOwnEndpoint) {
   EXPECT_THAT(body_of(requests[0]), HasSubstr("said"));
 }
 
+TEST_F(OtlpHttp, EncodesEachSignalAsItsEndpointAsks) {
+  path_ = tracing_test::record_to({.path = folder_ / "events.rec"}, [] {
+    TRACE_SPAN(info, "around");
+    TRACE_INFO("said");
+  });
+  Server server({kTaken, kTaken});
+  EXPECT_EQ(send(server.url(), {{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", server.url() + "/logs"},
+                                {"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "http/json"}})
+                .err,
+            "");
+  for (std::string const& request : server.requests()) {
+    bool const is_json = request.find("Content-Type: application/json\r\n") != request.npos;
+    EXPECT_EQ(is_json, request.starts_with("POST /logs ")) << request;
+    EXPECT_EQ(body_of(request).starts_with("{"), is_json) << request;
+  }
+}
+
 TEST_F(OtlpHttp, RefusesATextThatIsNoUrl) {
   for (char const* const url : {"127.0.0.1:4318", "grpc://host:4317", "http://", "http://user@host", "http:///v1"}) {
     Outcome const outcome = send(url);

@@ -86,7 +86,7 @@ int write_files(Recordings const& files, OtlpOptions const& options, std::string
   OutputLimit limit;
   for (auto const& file : files) limit.add(*file);
   Lines trace_lines(traces, limit), log_lines(logs, limit);
-  RequestWriter writer(json_encoding(), trace_lines.out(), log_lines.out());
+  RequestWriter writer({json_encoding(), trace_lines.out()}, {json_encoding(), log_lines.out()});
   export_to(writer, files, options, limit);
   bool const has_traces = trace_lines.finish();
   return log_lines.finish() && has_traces ? kDone : kFailed;
@@ -111,7 +111,11 @@ int send(Recordings const& files, OtlpOptions const& options, std::string const&
   if (of_logs) logs.emplace(*of_logs, "log records");
   OutputLimit limit;
   for (auto const& file : files) limit.add(*file);
-  RequestWriter writer(of_traces->is_json ? json_encoding() : protobuf_encoding(), out_of(traces), out_of(logs));
+  auto const encoding_of = [](Endpoint const& endpoint) -> Encoding const& {
+    return endpoint.is_json ? json_encoding() : protobuf_encoding();
+  };
+  RequestWriter writer({encoding_of(*of_traces), out_of(traces)},
+                       {encoding_of(of_logs ? *of_logs : *of_traces), out_of(logs)});
   export_to(writer, files, options, limit);
   report(with_command(traces->problems() + (logs ? logs->problems() : "")));
   return traces->has_sent_all() && (!logs || logs->has_sent_all()) ? kDone : kFailed;

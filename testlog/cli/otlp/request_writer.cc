@@ -33,15 +33,17 @@ void RequestWriter::begin_resource(Resource const& resource) {
   flush();
   resource_ = resource;
   for (Pending* const pending : {&traces_, &logs_})
-    pending->bytes = pending->empty_bytes = encoding_.request(pending->signal, resource_, {}).size() + kItemBytes;
+    pending->bytes = pending->empty_bytes =
+        pending->target.encoding.request(pending->signal, resource_, {}).size() + kItemBytes;
 }
 
 template <class Item>
 void RequestWriter::add_to(Pending& pending, Item& item) {
-  if (pending.out == nullptr) return;
-  std::string encoded = encoding_.encoded(item);
+  Encoding const& encoding = pending.target.encoding;
+  if (pending.target.out == nullptr) return;
+  std::string encoded = encoding.encoded(item);
   while (pending.empty_bytes + encoded.size() + kItemBytes > kMaxBytes && shrink(item))
-    encoded = encoding_.encoded(item);
+    encoded = encoding.encoded(item);
   std::size_t const bytes = encoded.size() + kItemBytes;
   if (pending.items.size() == kMaxItems || pending.bytes + bytes > kMaxBytes) flush(pending);
   pending.bytes += bytes;
@@ -49,7 +51,8 @@ void RequestWriter::add_to(Pending& pending, Item& item) {
 }
 
 void RequestWriter::flush(Pending& pending) {
-  if (!pending.items.empty()) pending.out(encoding_.request(pending.signal, resource_, pending.items));
+  auto const& [encoding, out] = pending.target;
+  if (!pending.items.empty()) out(encoding.request(pending.signal, resource_, pending.items));
   pending.items.clear();
   pending.bytes = pending.empty_bytes;
 }

@@ -20,9 +20,13 @@ class RequestWriter final : public Receiver {
   static constexpr std::size_t kMaxBytes = std::size_t{2} << 20;
   using Out = std::function<void(std::string_view request)>;
 
-  /// `traces` or `logs` may be null: then nothing of this signal is encoded.
-  RequestWriter(Encoding const& encoding, Out traces, Out logs)
-      : encoding_(encoding), traces_{Signal::traces, std::move(traces)}, logs_{Signal::logs, std::move(logs)} {}
+  /// Where the requests of a signal go. Without `out`, nothing of the signal is encoded.
+  struct Target {
+    Encoding const& encoding;
+    Out out;
+  };
+  RequestWriter(Target traces, Target logs)
+      : traces_{Signal::traces, std::move(traces)}, logs_{Signal::logs, std::move(logs)} {}
 
   void begin_resource(Resource const& resource) override;
   void add(Span span) override { add_to(traces_, span); }
@@ -33,7 +37,7 @@ class RequestWriter final : public Receiver {
  private:
   struct Pending {
     Signal signal;
-    Out out;
+    Target target;
     std::vector<std::string> items{};
     std::size_t bytes = 0;
     std::size_t empty_bytes = 0;  // of a request without items
@@ -43,7 +47,6 @@ class RequestWriter final : public Receiver {
   void add_to(Pending& pending, Item& item);
   void flush(Pending& pending);
 
-  Encoding const& encoding_;
   Resource resource_;
   Pending traces_, logs_;
 };
