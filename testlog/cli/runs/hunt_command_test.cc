@@ -120,6 +120,17 @@ TEST_F(Hunt, EndsWhenTheTimeIsOver) {
                             "no failure was seen\n"));
 }
 
+TEST_F(Hunt, LeavesNoProcessBehind) {
+  std::string const file = folder_ / "background";
+  std::string const script = "sleep 600 & echo $! >> " + file + "; exec " TESTLOG_SCENARIOS " --gtest_filter=Flaky.*";
+  EXPECT_EQ(hunt({kFlaky, "--failing=1", "--passing=1", "--", "/bin/sh", "-c", script}).exit_code, 0);
+  std::ifstream processes(file);
+  for (pid_t process = 0; processes >> process;) {
+    std::string const state = testlog::testdata::content_of("/proc/" + std::to_string(process) + "/stat");
+    EXPECT_TRUE(state.empty() || state.find(" Z ") != state.npos) << state;
+  }
+}
+
 // The program sends Ctrl-C to the hunt while its third run is going on.
 TEST_F(Hunt, EndsAtCtrlC) {
   std::string const script =

@@ -116,6 +116,7 @@ RepeatedProcess::Outcome RepeatedProcess::run(std::vector<std::string> const& wo
     if (status == kRunning) waitpid(child, &status, 0);
     return {was_interrupted ? End::interrupted : End::out_of_time, false};
   }
+  kill(-child, SIGKILL);  // what it left in the background
   return {End::by_itself, WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
