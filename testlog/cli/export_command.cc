@@ -248,18 +248,6 @@ std::string output_of(CLI::Option const* option) {
   return name.empty() ? "-" : name;
 }
 
-// Refuses an output that would overwrite a recording: a mistake such as `--chrome other.rec` must not cost the user a
-// recording.
-void check_output(std::vector<std::string> const& inputs, std::string const& output) {
-  std::string error;
-  bool const is_input = std::any_of(inputs.begin(), inputs.end(),
-                                    [&output](std::string const& file) { return is_same_file(file, output); });
-  if (is_input ||
-      (output != "-" && std::filesystem::is_regular_file(output) &&
-       (tracing::recording::is_tar(output) || tracing::recording::Recording::read_file(output, error) != nullptr)))
-    throw UsageError("export: the output would overwrite the recording " + output);
-}
-
 int write_file(Files const& files, Options const& options, CLI::Option const* format, std::string const& path) {
   Output output(path, files);
   if (options.perfetto == format) write_perfetto(files, options, output);
@@ -272,27 +260,30 @@ int write_file(Files const& files, Options const& options, CLI::Option const* fo
 }
 
 // Returns the tests of a run or, if recordings are named, their tests.
-summary::RunSummary tests_of(Inputs const& inputs) {
+PackedRun tests_of(Inputs const& inputs) {
   std::vector<std::string> paths = inputs.paths;
   if (!paths.empty() && !inputs.run.empty())
     throw UsageError("export: --run selects a run; name no recording beside it");
   if (tracing::recording::is_tar(inputs.run)) paths = {inputs.run};
-  if (paths.empty())
-    return read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), kReadForJunit);
-  PackedRun packed = read_packed_run("export", paths);
+  PackedRun packed;
+  if (paths.empty()) {
+    packed.summary = read_summary(run_named("export", inputs.run.empty() ? "latest" : inputs.run), kReadForJunit);
+    return packed;
+  }
+  packed = read_packed_run("export", paths);
   if (packed.recordings == 0) throw std::runtime_error("export: expected recordings that can be read");
-  return std::move(packed.summary);
+  return packed;
 }
 
 int export_junit(Options const& options, std::string const& path) {
   if (options.filter_option->count() > 0)
     throw UsageError("export: --junit writes whole reports; expected no --filter");
-  check_output(options.inputs.paths, path);
-  std::string const text = junit_of(tests_of(options.inputs).tests, ci_settings(), for_each_line_of_report);
+  check_output("export", options.inputs.paths, path);
+  PackedRun const run = tests_of(options.inputs);
   OutputFile file(path);
-  file.write(text);
-  std::error_code const error = file.finish();
-  return error ? fail_to_write(path, error) : static_cast<int>(kDone);
+  file.write(junit_of(run.summary.tests, ci_settings(), for_each_line_of_report));
+  if (std::error_code const error = file.finish()) return fail_to_write(path, error);
+  return run.is_complete ? kDone : kFailed;
 }
 
 // Returns the option of the format. It is --otlp or --otlp-logs if one or both are given.
@@ -340,12 +331,12 @@ int run(Options const& options) {
   if (options.chrome == format && path.ends_with(".gz") && !tracing::recording::Gzip::is_available())
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
-  if (options.junit == format) return export_junit(options, path);
   check_otlp(options);
+  if (options.junit == format) return export_junit(options, path);
   DirectiveNotes directives("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.inputs);
-  if (options.otlp_http != format) check_output(inputs, path);
-  if (options.otlp_logs->count() > 0) check_output(inputs, output_of(options.otlp_logs));
+  if (options.otlp_http != format) check_output("export", inputs, path);
+  if (options.otlp_logs->count() > 0) check_output("export", inputs, output_of(options.otlp_logs));
   Files files;
   std::size_t records = 0;
   for (std::string const& input : inputs) {

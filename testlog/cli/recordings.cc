@@ -169,7 +169,12 @@ std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::stri
 
 std::unique_ptr<OpenedRecording> open_recording(std::string const& command, std::string const& path) {
   std::string error;
-  auto recording = Recording::read_file(path, error);
+  std::unique_ptr<Recording> recording;
+  if (tracing::recording::is_tar(path)) {
+    (void)tracing::recording::recordings_in_tar(path, error);
+  } else {
+    recording = Recording::read_file(path, error);
+  }
   if (recording == nullptr) return print_error(command, path, error), nullptr;
   return std::make_unique<OpenedRecording>(OpenedRecording{path, std::move(recording)});
 }

@@ -11,10 +11,12 @@
 #include <utility>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/output_file.h"
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/record/decode/tar_file.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -60,14 +62,26 @@ std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection)
           command.add_flag("--failed", selection.failed, "Only tests that failed or did not end")};
 }
 
-// Adds the recordings in a TAR. If the TAR is damaged, reports that, and adds the recordings before the damage.
+// Adds the recordings in a TAR. If the TAR is damaged, these are the recordings before the damage, and then the TAR
+// itself, for which open_recording() tells what is wrong.
 static void add_tar(std::string const& command, std::string const& path, std::vector<std::string>& files) {
   std::string problem;
   auto found = tracing::recording::recordings_in_tar(path, problem);
-  if (!problem.empty()) report("testlog " + command + ": " + printable(path) + ": " + problem + "\n");
+  if (!problem.empty()) found.push_back(path);
   if (found.empty())
     throw std::runtime_error(command + ": " + printable(path) + " has no recordings (*.rec, *.rec.gz)");
   files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
+void check_output(std::string const& command, std::vector<std::string> const& files, std::string const& output,
+                  bool may_replace_tar) {
+  bool const is_input = std::any_of(files.begin(), files.end(), [&output](std::string const& file) {
+    return is_same_file(file, output) || is_same_file(tracing::recording::split_at_tar(file).tar, output);
+  });
+  std::error_code error;
+  bool const is_tar = !may_replace_tar && tracing::recording::is_tar(output);
+  if (is_input || (output != "-" && fs::is_regular_file(output, error) && (is_tar || start_of(output))))
+    throw UsageError(command + ": the output would overwrite the recording " + output);
 }
 
 std::vector<std::string> files_of(std::string const& command, Inputs const& inputs) {

@@ -44,10 +44,17 @@ void add_recordings(CLI::App& command, Inputs& inputs);
 std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection);
 
 /// Returns the files, and in place of a folder or a TAR the recordings in it, `*.rec` and `*.rec.gz`, in the order in
-/// which they begin. A recording in a TAR is `run.tar/NAME.rec.gz`. Throws std::runtime_error if a folder or a TAR has
-/// no recordings, or if no path is named and the run in or below the current folder has left no recordings. Throws
-/// UsageError if a name is empty, or if paths and a run are named.
+/// which they begin. A recording in a TAR is `run.tar/NAME.rec.gz`. A damaged TAR is in the list, too, so that reading
+/// it as a recording fails. Throws std::runtime_error if a folder or a TAR has no recordings, or if no path is named
+/// and the run in or below the current folder has left no recordings. Throws UsageError if a name is empty, or if paths
+/// and a run are named.
 std::vector<std::string> files_of(std::string const& command, Inputs const& inputs);
+
+/// Throws UsageError if the output is one of the files, a TAR with one of them, or another recording or TAR: a mistake
+/// such as `-o *.rec` must not cost the user a recording. With `may_replace_tar`, a TAR that is not read may be
+/// replaced.
+void check_output(std::string const& command, std::vector<std::string> const& files, std::string const& output,
+                  bool may_replace_tar = false);
 
 /// Shows the progress of long work on standard error if that is a terminal, but not for a command that prints its
 /// result to standard output while this is a terminal, too.

@@ -26,15 +26,18 @@ int run(Options const& options) {
         "ci: no CI service that it reports to is found; expected --as or TRACE_CI to name one: github, gitlab, azure, "
         "teamcity, buildkite");
   summary::RunSummary summary;
+  bool is_complete = true;
   if (tracing::recording::is_tar(options.run)) {
-    summary = read_packed_run("ci", {options.run}).summary;
+    PackedRun packed = read_packed_run("ci", {options.run});
+    summary = std::move(packed.summary);
+    is_complete = packed.is_complete;
   } else {
     summary = read_summary(run_named("ci", options.run.empty() ? "latest" : options.run), kReadAll);
     explain_causes(summary, kMaxExplained, kMaxWhyLines);
   }
   std::string const text = report_to_ci(summary, settings, report_end_of);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return flush_output("ci") ? kDone : kFailed;
+  return flush_output("ci") && is_complete ? kDone : kFailed;
 }
 
 constexpr char kFooter[] = R"(
@@ -46,7 +49,8 @@ Examples:
   testlog ci
   testlog ci --as gitlab
 
-Exit status: 0 the run was reported, even if tests failed; 1 there is no such run or service; 2 a mistake in the command line.)";
+Exit status: 0 the run was reported, even if tests failed; 1 there is no such run or service, or a file could not be
+read; 2 a mistake in the command line.)";
 
 }  // namespace
 

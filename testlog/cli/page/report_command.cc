@@ -39,7 +39,7 @@ std::string text_of_size(std::uint64_t bytes) {
 void check(Options const& options) {
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1)
     throw UsageError("report: standard output is a terminal; expected -o FILE, or a pipe");
-  if (start_of(options.output)) throw UsageError("report: the output would overwrite the recording " + options.output);
+  check_output("report", options.selection.inputs.paths, options.output);
 }
 
 int run(Options const& options) {

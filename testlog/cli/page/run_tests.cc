@@ -94,6 +94,7 @@ class Collector {
   }
 
  private:
+  static std::string program_of(TestOutcome const& test) { return test.command.substr(0, test.command.find(' ')); }
   static TestOutcome of_program(OpenedRecording const& file) {
     TestOutcome outcome;
     outcome.name = tracing::recording::name_of_recording(file.path);
@@ -105,7 +106,7 @@ class Collector {
 
   void add(std::string const& file, std::uint32_t tag, std::int64_t began, TestOutcome outcome) {
     std::string const key = tracing::environment::name_of_attempt(fs::path(file).filename());
-    auto const [at, is_new] = index_of_.try_emplace({key, outcome.name}, tests_.run.tests.size());
+    auto const [at, is_new] = index_of_.try_emplace({program_of(outcome), outcome.name}, tests_.run.tests.size());
     if (is_new) {
       tests_.run.tests.emplace_back();
       tests_.sources.emplace_back();
@@ -138,7 +139,7 @@ class Collector {
   }
 
   RunTests tests_;
-  std::map<std::pair<std::string, std::string>, std::size_t> index_of_;  // by recording and name
+  std::map<std::pair<std::string, std::string>, std::size_t> index_of_;  // by program and name
 };
 
 RunTests read_recordings(std::vector<std::string> const& files) {

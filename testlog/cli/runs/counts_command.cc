@@ -59,6 +59,7 @@ std::optional<why::Counts> read_counts(std::string const& path) {
 }
 
 Status write(Options const& options, why::Counts const& counts) {
+  check_output("counts", options.inputs.paths, options.output);
   OutputFile output(options.output);
   output.write(counts.text());
   std::error_code const error = output.finish();
@@ -69,15 +70,15 @@ Status write(Options const& options, why::Counts const& counts) {
 
 // Returns the command that writes the numbers of these recordings to the file of --against.
 std::string accepting_command(Options const& options) {
-  std::string command = "testlog counts -o " + options.against;
+  std::vector<std::string> words{"testlog", "counts", "-o", options.against};
   if (options.fields != kDefaultFields) {
-    command += " --sum ";
-    for (std::string const& field : options.fields) command.append(field).append(",");
-    command.pop_back();
+    std::string fields;
+    for (std::string const& field : options.fields) fields.append(fields.empty() ? "" : ",").append(field);
+    words.insert(words.end(), {"--sum", fields});
   }
-  if (!options.inputs.run.empty()) command += " --run " + options.inputs.run;
-  for (std::string const& path : options.inputs.paths) command += " " + path;
-  return command;
+  if (!options.inputs.run.empty()) words.insert(words.end(), {"--run", options.inputs.run});
+  words.insert(words.end(), options.inputs.paths.begin(), options.inputs.paths.end());
+  return shell_words(words);
 }
 
 int run(Options const& options) {
@@ -97,7 +98,7 @@ int run(Options const& options) {
   std::fwrite(differences.data(), 1, differences.size(), stdout);
   if (!flush_output("counts")) return kFailed;
   if (differences.empty()) return kDone;
-  report("testlog counts: to accept the change: " + printable(accepting_command(options)) + "\n");
+  report("testlog counts: to accept the change: " + accepting_command(options) + "\n");
   return kFailed;
 }
 

@@ -81,10 +81,7 @@ void print(std::string const& text) { report("testlog pack: " + text + "\n"); }
 void check(Options const& options, std::vector<std::string> const& files) {
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1)
     throw UsageError("pack: standard output is a terminal; expected -o FILE, or a pipe");
-  bool const is_input = std::any_of(files.begin(), files.end(),
-                                    [&options](std::string const& file) { return is_same_file(file, options.output); });
-  if (is_input || start_of(options.output))
-    throw UsageError("pack: the output would overwrite the recording " + options.output);
+  check_output("pack", files, options.output, true);
 }
 
 // Reads the selected recordings and adds them to `manifest`. Skips unreadable recordings, and then sets `status`.

@@ -174,8 +174,8 @@ TEST_F(Pack, MakesOneOfSeveral) {
   ASSERT_EQ(pack({path("1.tar"), path("2.tar")}).exit_code, 0);
   EXPECT_EQ(tar("-tf"), "manifest.json\na.rec.gz\na.2.rec.gz\n");
   std::string const first = folder_.read("run.tar");
-  ASSERT_EQ(pack({path("run.tar")}).exit_code, 0);  // replaces the file that it reads
-  EXPECT_EQ(folder_.read("run.tar"), first);
+  ASSERT_EQ(run_command("pack", {path("run.tar"), "-o", path("again.tar")}).exit_code, 0);
+  EXPECT_EQ(folder_.read("again.tar"), first);
 }
 
 TEST_F(Pack, SelectsRecordings) {
@@ -219,6 +219,56 @@ TEST_F(Pack, OverwritesNoRecording) {
   EXPECT_THAT(run_command("pack", {a, "-o", path("no/run.tar")}).err, HasSubstr("cannot write " + path("no/run.tar")));
   EXPECT_EQ(run_command("pack", {a, "-o", "/dev/full"}).exit_code, 1);
   EXPECT_THAT(run_command("pack", {a, "-o", "-"}).out, StartsWith("manifest.json"));
+}
+
+TEST_F(Pack, IsNotReplacedByWhatIsMadeOfIt) {
+  record("a.rec", {{"Cache.Evicts", "passed"}, {"Pool.Waits", "failed"}});
+  ASSERT_EQ(pack({path("a.rec")}).exit_code, 0);
+  std::string const before = testlog::testdata::content_of(path("run.tar"));
+  for (std::string const command : {"pack", "report", "counts"}) {
+    for (std::string const& input : {path("run.tar"), path("run.tar/a.rec.gz")}) {
+      Outcome const outcome = run_command(command, {input, "-o", path("run.tar")});
+      EXPECT_EQ(outcome.exit_code, 2) << command;
+      EXPECT_THAT(outcome.err, HasSubstr(command + ": the output would overwrite the recording " + path("run.tar")));
+    }
+  }
+  EXPECT_EQ(run_command("counts", {"-o", path("a.rec"), path("run.tar")}).exit_code, 2);
+  EXPECT_EQ(testlog::testdata::content_of(path("run.tar")), before);
+  EXPECT_EQ(pack({path("a.rec")}).exit_code, 0) << "a TAR that is not read may be replaced";
+}
+
+TEST_F(Pack, IsOneRunInSummariesAndOnPages) {
+  for (std::string const name : {"a.1.rec", "b.1.rec"})
+    record(name, {{"Cache.Evicts", "passed"}, {"Pool.Waits", "failed"}});
+  ASSERT_EQ(pack({folder_ / ""}).exit_code, 0);
+  EXPECT_THAT(run_command("summary", {"--run", path("run.tar")}).out, HasSubstr("testlog: 1 of 2 tests failed"));
+  EXPECT_THAT(run_command("report", {path("run.tar"), "-o", path("report.html")}).err,
+              HasSubstr("report.html: 1 of 2 tests failed"));
+}
+
+TEST_F(Pack, FailsEveryCommandIfItIsCutOff) {
+  record("a.rec", {{"Cache.Evicts", "passed"}});
+  record("b.rec", std::vector<RecordedTest>(2000, {"Pool.Waits", "failed"}));
+  ASSERT_EQ(pack({folder_ / ""}).exit_code, 0);
+  std::filesystem::resize_file(path("run.tar"), 4608);  // within the header of b.rec.gz
+  std::vector<std::vector<std::string>> const commands{{"show"},
+                                                       {"stats"},
+                                                       {"tree"},
+                                                       {"slow"},
+                                                       {"counts"},
+                                                       {"export", "--json=-"},
+                                                       {"export", "--junit=-"},
+                                                       {"report", "-o", path("report.html")},
+                                                       {"pack", "-o", path("other.tar")},
+                                                       {"summary", "--run"},
+                                                       {"ci", "--as=gitlab", "--run"}};
+  for (auto const& words : commands) {
+    std::vector<std::string> arguments(words.begin() + 1, words.end());
+    arguments.push_back(path("run.tar"));
+    Outcome const outcome = run_command(words.front(), arguments);
+    EXPECT_EQ(outcome.exit_code, 1) << words.front() << "\n" << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("testlog " + words.front() + ": " + path("run.tar") + ": the TAR is cut off"));
+  }
 }
 
 TEST_F(Pack, IsReadUpToADamage) {

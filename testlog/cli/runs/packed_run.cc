@@ -55,7 +55,10 @@ PackedRun read_packed_run(std::string const& command, std::vector<std::string> c
   std::map<std::pair<std::string, std::string>, TestOutcome> tests;  // by the program and the name
   for (std::string const& file : files_of(command, Inputs{paths, {}})) {
     auto const opened = open_recording(command, file);
-    if (opened == nullptr) continue;
+    if (opened == nullptr) {
+      packed.is_complete = false;
+      continue;
+    }
     tracing::Instant const start = opened->recording->start();
     if (packed.recordings++ == 0) {
       packed.run.began = start;
@@ -78,7 +81,8 @@ PackedRun read_packed_run(std::string const& command, std::vector<std::string> c
     packed.summary.tests.push_back(std::move(test));
   }
   packed.summary.causes = summary::causes_of(packed.summary.tests);
-  if (!packed.summary.is_green()) packed.summary.commands = {"testlog show --failed --run " + path};
+  if (!packed.summary.is_green())
+    packed.summary.commands = {"testlog show --failed --run " + summary::shell_word(path)};
   return packed;
 }
 

@@ -15,6 +15,7 @@ struct PackedRun {
   RecordedRun run;              ///< `folder` is the TAR; the id is that of the recording that began first
   summary::RunSummary summary;  ///< `folder` is the TAR, too; each recording of a test is an attempt
   std::size_t recordings = 0;
+  bool is_complete = true;  ///< all of the TAR could be read
 };
 
 /// Reads all recordings of a TAR or, if `paths` are several, of TARs, folders and files, as if the first had them.

@@ -106,20 +106,21 @@ void print_text(std::vector<Row> const& rows) {
   for (Row const& row : rows) {
     std::time_t const began = static_cast<std::time_t>(row.run.began.ns / 1'000'000'000);
     fmt::print("{:<20}  {:%Y-%m-%d %H:%M:%S}  {:>5}  {:>6}  {:>5}  {:>8}  {}\n",
-               row.run.ids.empty() ? "unknown" : row.run.ids.front(), fmt::localtime(began), row.tests, row.failed,
-               row.flaky, text_of_bytes(row.bytes), printable(row.run.folder.native()));
+               row.run.ids.empty() ? "unknown" : printable(row.run.ids.front()), fmt::localtime(began), row.tests,
+               row.failed, row.flaky, text_of_bytes(row.bytes), printable(row.run.folder.native()));
   }
 }
 
 void print_json(std::vector<Row> const& rows) {
   for (Row const& row : rows) {
-    tracing::InlineTextBuffer<256> folder;
+    tracing::InlineTextBuffer<256> id, folder;
+    tracing::formatting::append_json_text(id, row.run.ids.empty() ? "" : row.run.ids.front());
     tracing::formatting::append_json_text(folder, row.run.folder.native());
     fmt::print(
-        "{{\"run\":\"{}\",\"began_ns\":{},\"last_ns\":{},\"tests\":{},\"failed\":{},\"flaky\":{},\"recordings\":{},"
+        "{{\"run\":{},\"began_ns\":{},\"last_ns\":{},\"tests\":{},\"failed\":{},\"flaky\":{},\"recordings\":{},"
         "\"bytes\":{},\"folder\":{}}}\n",
-        row.run.ids.empty() ? "" : row.run.ids.front(), row.run.began.ns, row.run.last.ns, row.tests, row.failed,
-        row.flaky, row.recordings, row.bytes, folder.view());
+        id.view(), row.run.began.ns, row.run.last.ns, row.tests, row.failed, row.flaky, row.recordings, row.bytes,
+        folder.view());
   }
 }
 

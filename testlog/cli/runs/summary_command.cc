@@ -108,13 +108,16 @@ int run_after_ctest(std::vector<std::string> const& folders) {
 
 int run(Options const& options) {
   if (!options.after_ctest.empty()) return run_after_ctest(options.after_ctest);
-  summary::RunSummary const summary =
-      tracing::recording::is_tar(options.run)
-          ? read_packed_run("summary", {options.run}).summary
-          : explained(run_named("summary", options.run.empty() ? "latest" : options.run));
+  PackedRun packed;
+  if (tracing::recording::is_tar(options.run)) {
+    packed = read_packed_run("summary", {options.run});
+  } else {
+    packed.summary = explained(run_named("summary", options.run.empty() ? "latest" : options.run));
+  }
+  summary::RunSummary const& summary = packed.summary;
   if (summary.is_green()) fmt::print("testlog: {} passed\n", counted(summary.test_count, "test"));
   print(summary::text_of(summary));
-  return flush_output("summary") ? kDone : kFailed;
+  return flush_output("summary") && packed.is_complete ? kDone : kFailed;
 }
 
 constexpr char kFooter[] = R"(
@@ -126,7 +129,7 @@ Examples:
   testlog summary --run 4711
   testlog summary --run run.tar                       the tests whose recordings testlog pack put there
 
-Exit status: 0 the run was summed up; 1 there is no such run; 2 a mistake in the command line.)";
+Exit status: 0 the run was summed up; 1 there is no such run, or a file could not be read; 2 a mistake in the command line.)";
 
 }  // namespace
 
@@ -134,11 +137,13 @@ Command add_summary_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app =
       program.add_subcommand("summary", "Sums up a run: how many tests failed, by their causes, and flaky ones.");
-  app->add_option("-R,--run", options->run, "latest, the beginning of an id that testlog runs prints, or a TAR")
-      ->default_str("latest");
+  CLI::Option* const run_option =
+      app->add_option("-R,--run", options->run, "latest, the beginning of an id that testlog runs prints, or a TAR")
+          ->default_str("latest");
   app->add_option("--after-ctest", options->after_ctest,
                   "Sums up what the ctest that runs this command has left in these folders; never fails")
       ->type_name("FOLDER");
+  app->get_option("--after-ctest")->excludes(run_option);
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};
 }
