@@ -154,7 +154,8 @@ class Recorder final : public testing::EmptyTestEventListener {
       copy_death_tests();
       report = report_.print_unreported(headline_of(test));
       report_.print_why(name_of(test));
-      failed_tests_.end_test(name_of(test), session_.attribution().running());
+      if (!session_.recording_file().is_of_ctest())  // ctest sums up by itself
+        failed_tests_.end_test(name_of(test), session_.attribution().running());
       report_unmatched(session_, Unmatched::all);
       if (!path_.empty()) record_property(test, "trace_span_path", path_);
     } else {

@@ -120,7 +120,9 @@ class Tests {
   void end_test(Test& test, Entry const& mark) {
     test.result = text_of_field(mark, "result");
     test.has_failed |= test.result == "failed";
-    test.outcome.duration_ns = std::atoll(text_of_field(mark, "duration_ms").c_str()) * 1'000'000;
+    constexpr long long kMax = INT64_MAX / 1'000'000;
+    test.outcome.duration_ns =
+        std::clamp(std::atoll(text_of_field(mark, "duration_ms").c_str()), 0LL, kMax) * 1'000'000;
   }
   void add_mark(Entry const& mark) {
     std::string_view const name = mark.metadata->name();

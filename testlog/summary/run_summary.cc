@@ -7,6 +7,7 @@
 
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/support/short_text.h"
+#include "tracing_core/support/utf8.h"
 
 namespace testlog::summary {
 namespace {
@@ -108,12 +109,8 @@ std::string flaky_text(TestOutcome const& test) {
 std::string cut(std::string_view text, std::size_t max_bytes) {
   constexpr std::string_view kEnd = "...";
   if (text.size() <= max_bytes) return std::string(text);
-  text = text.substr(0, max_bytes - std::min(max_bytes, kEnd.size()));
-  std::size_t begin = text.size();  // of the last character
-  for (int i = 0; i < 4 && begin > 0; ++i)
-    if ((static_cast<unsigned char>(text[--begin]) & 0xC0) != 0x80) break;
-  if (begin < text.size() && static_cast<unsigned char>(text[begin]) >= 0xC0) text = text.substr(0, begin);
-  return std::string(text).append(kEnd.substr(0, max_bytes));
+  std::size_t const room = max_bytes - std::min(max_bytes, kEnd.size());
+  return std::string(text.substr(0, tracing::support::char_start(text, room))).append(kEnd.substr(0, max_bytes));
 }
 
 std::string on_one_line(std::string_view text, std::size_t max_bytes) {

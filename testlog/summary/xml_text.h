@@ -7,7 +7,7 @@
 
 namespace testlog::summary {
 
-/// Returns a text for the content of an element. Removes colors; escapes control characters except tabs and line ends
+/// Returns a text for the content of an element. Removes colors. Escapes control characters except tabs and line ends
 /// as
 /// `\x1b`, bytes that are not UTF-8 as `\xff`, and characters that XML does not allow as `\u{ffff}`.
 std::string xml_text(std::string_view text);

@@ -6,13 +6,12 @@
 #include "tracing_core/format/amounts.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
+#include "tracing_core/support/short_text.h"
 
 namespace testlog::why {
 namespace {
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
+using tracing::support::counted;
 
 // Returns the end of a long path: `...:request:load`.
 std::string shortened(std::string const& path) {

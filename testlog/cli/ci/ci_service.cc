@@ -37,10 +37,10 @@ std::optional<CiService> service_of(std::string_view name) {
 // Returns the folder of the repository: what the service says or, without a service, the folder above the current one
 // that has `.git`.
 std::string repository() {
+  std::error_code error;
   for (char const* const name : {"TRACE_CI_ROOT", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY",
                                  "BUILDKITE_BUILD_CHECKOUT_PATH"})
-    if (std::string value = variable(name); !value.empty()) return value;
-  std::error_code error;
+    if (std::string const value = variable(name); !value.empty()) return fs::absolute(value, error).lexically_normal();
   for (fs::path folder = fs::current_path(error); !error && folder.has_relative_path(); folder = folder.parent_path())
     if (fs::exists(folder / ".git", error)) return folder.string();
   return {};
