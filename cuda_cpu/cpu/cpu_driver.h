@@ -9,7 +9,6 @@
 
 #include "cuda_cpu/executor/executor.h"
 #include "tracing_core/cuda/driver.h"
-#include "tracing_core/cuda/driver/launch_log.h"
 #include "tracing_core/cuda/driver_api.h"
 
 namespace cuda_cpu {
