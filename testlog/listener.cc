@@ -194,7 +194,9 @@ class Recorder final : public testing::EmptyTestEventListener {
       session_.perf().print_run();
     }
     session_.perf().finish();
-    session_.recording_file().end_run(!has_failed_ && program.Passed());
+    session_.recording_file().end_run({.passed = !has_failed_ && program.Passed(),
+                                       .tests = program.test_to_run_count(),
+                                       .failed = program.failed_test_count()});
     if (has_failed_ && !session_.is_mute()) say_where_to_read_on(program);
     if (has_failed_ && session_.environment().ci == Ci::cdash) report_to_cdash();
   }

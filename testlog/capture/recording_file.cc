@@ -129,8 +129,9 @@ std::optional<tracing::Instant> RecordingFile::run_began() const {
 
 void RecordingFile::finish() noexcept {
   if (forks_when_made_ != tracing::support::fork_count()) return;
+  outcome_.passed = !is_wanted_;  // not if the process ended before its tests
   if (!folder_of_log_.empty())
-    tracing::environment::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), !is_wanted_);
+    tracing::environment::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), outcome_);
   if (path_.empty() || is_wanted_) return;
   if (has_run_ && is_default_ && !folder_of_log_.empty())
     tracing::environment::keep_passed(path_, folder_of_log_, name_in_log_, passed_);

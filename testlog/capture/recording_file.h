@@ -56,7 +56,10 @@ class RecordingFile {
   /// Called when tests begin to run: if the process ends meanwhile, the file stays.
   void begin_run() noexcept { is_wanted_ = has_run_ = true; }
   /// Called when all tests have ended: if they passed, the file need not stay.
-  void end_run(bool passed) noexcept { is_wanted_ = !passed; }
+  void end_run(tracing::environment::RunLog::Outcome const& outcome) noexcept {
+    is_wanted_ = !outcome.passed;
+    outcome_ = outcome;
+  }
   /// Called at the end of the process, with or without a file: removes the file unless it is to be kept. If
   /// TRACE_RECORD_DEFAULT named the file and its tests passed, compresses it to one of the last passing recordings.
   void finish() noexcept;
@@ -71,6 +74,7 @@ class RecordingFile {
   bool is_default_ = false;
   bool keeps_all_ = false;
   bool is_wanted_ = false;
+  tracing::environment::RunLog::Outcome outcome_;
   bool has_run_ = false;
   int passed_ = 0;  // the number of passing recordings to keep
   unsigned forks_when_made_ = 0;

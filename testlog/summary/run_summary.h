@@ -68,7 +68,7 @@ struct RunSummary {
   std::string id{};                  ///< of its ctest; empty if it is not known
   std::string folder{};              ///< of the recordings; empty for a program that runs alone
   std::vector<TestOutcome> tests{};  ///< by name of program, then of test
-  std::size_t test_count = 0;        ///< as ctest counts; a recording may have several tests
+  std::size_t test_count = 0;        ///< of GoogleTest; `tests` may have one entry for a program that passed
   std::size_t failed_count = 0, flaky_count = 0;
   std::size_t unread = 0;               ///< recordings of failures that were not read because there are too many
   std::vector<Cause> causes{};          ///< the causes with most tests first

@@ -54,6 +54,7 @@ std::string hash_of_this_program() {
 // A line of the log.
 struct Line {
   std::string run, what, process, program, recording, file;
+  int tests = 1, failed = 0;
   Instant time;
 };
 
@@ -63,8 +64,13 @@ std::string_view next_word(std::string_view& text, char end) {
   return word;
 }
 
+void read_number(std::string_view text, int& number) {
+  std::from_chars(text.data(), text.data() + text.size(), number);
+}
+
 // Reads `<run> <time> <what>:<process>:<program> <recording>`. Earlier versions of testlog wrote neither process nor
-// program. After `file`, the recording is followed by `/` and the name of the file.
+// program. After `passed` and `failed`, the numbers of tests and of failed tests follow the program, each after a `:`.
+// After `file`, the recording is followed by `/` and the name of the file.
 std::optional<Line> line_of(std::string_view text) {
   Line line;
   line.run = next_word(text, ' ');
@@ -73,7 +79,9 @@ std::optional<Line> line_of(std::string_view text) {
   std::string_view words = next_word(text, ' ');
   line.what = next_word(words, ':');
   line.process = next_word(words, ':');
-  line.program = words;
+  line.program = next_word(words, ':');
+  read_number(next_word(words, ':'), line.tests);
+  read_number(words, line.failed);
   line.recording = next_word(text, '/');
   line.file = text.empty() ? line.recording : std::string(text);
   bool const is_line = error == std::errc() && end == time.data() + time.size() && !line.run.empty() &&
@@ -149,11 +157,12 @@ Run run_of_this_process() {
 }
 
 void RunLog::append(Run const& run, std::string_view recording, Instant time, char const* what,
-                    std::string_view file_name) const noexcept {
+                    std::string_view file_name, std::optional<Outcome> outcome) const noexcept {
   try {
     std::string const path = folder_ + "/runs.log";
     std::string line = run.id + " " + std::to_string(time.ns) + " " + what;
     if (!run.process.empty()) line += ":" + run.process + ":" + run.program;
+    if (!run.process.empty() && outcome) line += fmt::format(":{}:{}", outcome->tests, outcome->failed);
     line.append(" ").append(recording).append(file_name.empty() ? "" : "/").append(file_name).append("\n");
     int const file = open_to_append(path.c_str(), FileName::formed);
     if (file < 0) return;
@@ -179,8 +188,8 @@ void RunLog::take_file(Run const& run, std::string const& recording, std::string
   append(run, recording, time, "file", file);
 }
 
-void RunLog::end(Run const& run, std::string const& recording, Instant time, bool passed) const noexcept {
-  append(run, recording, time, passed ? "passed" : "failed");
+void RunLog::end(Run const& run, std::string const& recording, Instant time, Outcome outcome) const noexcept {
+  append(run, recording, time, outcome.passed ? "passed" : "failed", {}, outcome);
 }
 
 std::optional<Instant> RunLog::first_of(Run const& run) const {
@@ -222,6 +231,8 @@ std::vector<RunLog::Attempt> RunLog::attempts(std::string_view recording, std::s
       } else {
         attempt.ended = line.time;
         attempt.passed = line.what == "passed";
+        attempt.tests = std::max(1, line.tests);
+        attempt.failed = std::clamp(line.failed, 0, attempt.tests);
       }
     }
   });

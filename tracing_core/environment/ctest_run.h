@@ -39,7 +39,13 @@ class RunLog {
   void begin(Run const& run, std::string const& recording, Instant time) const noexcept;
   /// Called if the process records in another file, as the file of that name is still in use.
   void take_file(Run const& run, std::string const& recording, std::string const& file, Instant time) const noexcept;
-  void end(Run const& run, std::string const& recording, Instant time, bool passed) const noexcept;
+  /// Called when the process ends by itself. It passed if no test failed and its status will not be a failure.
+  struct Outcome {
+    bool passed = true;
+    int tests = 1;   ///< that it ran
+    int failed = 0;  ///< of them
+  };
+  void end(Run const& run, std::string const& recording, Instant time, Outcome outcome) const noexcept;
 
   struct LoggedRun {
     std::vector<std::string> ids;  ///< the id of the first process comes first
@@ -65,14 +71,15 @@ class RunLog {
     Instant began;               ///< a little before the beginning of the recording
     Instant ended;               ///< equal to `began` if the process did not end by itself
     std::optional<bool> passed;  ///< nothing if the process did not end by itself
+    int tests = 1, failed = 0;   ///< as in Outcome; 1 and 0 if the process did not end by itself
   };
   /// Returns the attempts with `recording`, or all attempts if it is empty, in the order in which they began. Reads
   /// only the last `max_bytes` of the log: earlier attempts are neither returned nor counted.
   std::vector<Attempt> attempts(std::string_view recording = {}, std::size_t max_bytes = SIZE_MAX) const;
 
  private:
-  void append(Run const& run, std::string_view recording, Instant time, char const* what,
-              std::string_view file = {}) const noexcept;
+  void append(Run const& run, std::string_view recording, Instant time, char const* what, std::string_view file = {},
+              std::optional<Outcome> outcome = {}) const noexcept;
 
   std::string const folder_;
 };

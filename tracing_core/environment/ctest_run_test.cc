@@ -68,8 +68,8 @@ TEST(RunLog, TellsProcessesAndProgramsApart) {
   log.begin(second, "x.rec", Instant{2});
   log.take_file(second, "x.rec", "x.8.rec", Instant{3});
   log.begin(other, "x.rec", Instant{4});
-  log.end(first, "x.rec", Instant{5}, true);
-  log.end(other, "x.rec", Instant{6}, false);
+  log.end(first, "x.rec", Instant{5}, {});
+  log.end(other, "x.rec", Instant{6}, {.passed = false});
   auto const attempts = log.attempts("x.rec");
   ASSERT_EQ(attempts.size(), 3u);
   EXPECT_EQ(attempts[0].passed, true);
@@ -111,13 +111,28 @@ TEST(RunLog, SkipsWhatIsNoLine) {
   EXPECT_EQ(RunLog(folder / ".").runs().front().last.ns, 1);
 }
 
+TEST(RunLog, CountsTheTestsOfAProcess) {
+  tracing_test::TemporaryFolder const folder;
+  RunLog const log(folder / ".");
+  environment::Run const run{.id = "A", .process = "7-1", .program = "c0ffee"};
+  log.begin(run, "x", Instant{1});
+  log.end(run, "x", Instant{2}, {.passed = false, .tests = 16, .failed = 8});
+  log.begin(run, "y", Instant{3});
+  auto const attempts = log.attempts();
+  ASSERT_EQ(attempts.size(), 2u);
+  EXPECT_EQ(attempts[0].program, "c0ffee");
+  EXPECT_EQ(attempts[0].tests, 16);
+  EXPECT_EQ(attempts[0].failed, 8);
+  EXPECT_EQ(attempts[1].tests, 1) << "it has not ended";
+}
+
 TEST(RunLog, IsBounded) {
   tracing_test::TemporaryFolder const folder;
   std::string const log = folder / "runs.log", old = folder / "runs.old.log";
   std::string lines;
   while (lines.size() < (16 << 20)) lines += "A 1 begin x\n";
   folder.write("runs.log", lines);
-  RunLog(folder / ".").end({"A", {}}, "x", Instant{2}, true);
+  RunLog(folder / ".").end({"A", {}}, "x", Instant{2}, {});
   EXPECT_FALSE(std::filesystem::exists(log));
   EXPECT_EQ(std::filesystem::file_size(old), lines.size() + 13);
   RunLog(folder / ".").begin({"A", {}}, "x", Instant{3});

@@ -60,7 +60,7 @@ TEST_F(FailedAttempts, AreNumberedWithinTheirRun) {
       log().begin({run, true}, "a.rec", Instant::now());
       log().begin({run, true}, "b.rec", Instant::now());
       record();
-      log().end({run, true}, "a.rec", Instant::now(), false);
+      log().end({run, true}, "a.rec", Instant::now(), {.passed = false});
       keep();
     }
   }
@@ -72,7 +72,7 @@ TEST_F(FailedAttempts, AreNumberedWithinTheirRun) {
 TEST_F(FailedAttempts, AreNotThoseThatPassed) {
   log().begin({"A", true}, "a.rec", Instant::now());
   record();
-  log().end({"A", true}, "a.rec", Instant::now(), true);
+  log().end({"A", true}, "a.rec", Instant::now(), {});
   keep();
   EXPECT_THAT(files(), ElementsAre("a.rec"));
 }
@@ -80,7 +80,7 @@ TEST_F(FailedAttempts, AreNotThoseThatPassed) {
 TEST_F(FailedAttempts, AreFoundInALongLog) {
   log().begin({"A", true}, "a.rec", Instant::now());
   record();
-  log().end({"A", true}, "a.rec", Instant::now(), true);
+  log().end({"A", true}, "a.rec", Instant::now(), {});
   std::ofstream more(folder_ / "runs.log", std::ios::app);
   for (int i = 0; i < 100'000; ++i) more << "A " << Instant::now().ns << " begin of-another-test-with-a-name.rec\n";
   more.close();

@@ -54,15 +54,23 @@ std::string place_of(TestOutcome const& test, CiSettings const& settings) {
   return known.empty() ? "" : fmt::format("{}:{}", known, test.line);
 }
 
+std::size_t count_of(RunSummary const& run, Result result) {
+  return static_cast<std::size_t>(std::count_if(run.tests.begin(), run.tests.end(),
+                                                [result](TestOutcome const& test) { return test.result == result; }));
+}
+
 std::string counts_table(RunSummary const& run) {
   constexpr Result kResults[] = {Result::passed, Result::failed,     Result::crashed,
                                  Result::hung,   Result::unfinished, Result::skipped};
   std::string head = "|", line = "|", row = "|";
+  std::size_t left = run.test_count;
+  for (Result const result : kResults) {
+    if (result != Result::passed) left -= std::min(left, count_of(run, result));
+  }
   for (Result const result : kResults) {
     head += fmt::format(" {} |", summary::name(result));
     line += "---:|";
-    row += fmt::format(" {} |", std::count_if(run.tests.begin(), run.tests.end(),
-                                              [result](TestOutcome const& test) { return test.result == result; }));
+    row += fmt::format(" {} |", result == Result::passed ? left : count_of(run, result));
   }
   return fmt::format("### testlog: {}\n\n{} flaky |\n{}---:|\n{} {} |\n\n", summary::counts_of(run), head, line, row,
                      run.flaky_count);

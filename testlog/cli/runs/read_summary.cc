@@ -103,10 +103,10 @@ class Reader {
     files_ = files_of(run_, attempts_, tests_);
     summary_.id = run_.ids.empty() ? "" : run_.ids.front();
     summary_.folder = run_.folder.string();
-    summary_.test_count = tests_.size();
     for (TestOfRun const& test : tests_) {
-      summary_.failed_count += test.has_failed() ? 1 : 0;
-      summary_.flaky_count += test.is_flaky() ? 1 : 0;
+      summary_.test_count += test.test_count();
+      summary_.failed_count += test.failed_count();
+      summary_.flaky_count += test.flaky_count();
       add(test);
     }
     summary_.causes = summary::causes_of(summary_.tests);

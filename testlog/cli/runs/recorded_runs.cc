@@ -106,6 +106,23 @@ tracing::Instant time_written(fs::path const& path) {
   return tracing::Instant{status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
+std::size_t TestOfRun::test_count() const noexcept {
+  return attempts.empty() ? 1 : static_cast<std::size_t>(attempts.back().tests);
+}
+
+// A process may fail without a failed test, as by a fault outside of tests.
+std::size_t TestOfRun::failed_count() const noexcept {
+  if (!has_failed()) return 0;
+  return attempts.empty() ? 1 : std::max<std::size_t>(1, static_cast<std::size_t>(attempts.back().failed));
+}
+
+std::size_t TestOfRun::flaky_count() const noexcept {
+  if (!is_flaky()) return 0;
+  for (Attempts::Attempt const& attempt : attempts)
+    if (attempt.number == failed_attempt) return std::max<std::size_t>(1, static_cast<std::size_t>(attempt.failed));
+  return 1;
+}
+
 Attempts::Attempts(fs::path const& folder) : all_(RunLog(folder.empty() ? "." : folder.string()).attempts()) {
   for (Attempt const& attempt : all_) {
     by_test_[{attempt.recording, attempt.program}].push_back(&attempt);

@@ -40,7 +40,8 @@ std::uintmax_t bytes_on_disk(std::filesystem::path const& path);
 /// Returns when a file was last written.
 tracing::Instant time_written(std::filesystem::path const& path);
 
-/// A test of a run. It is flaky if an attempt failed, or did not end, and a later attempt passed.
+/// A test of ctest in a run. It is flaky if an attempt failed, or did not end, and a later attempt passed. A program
+/// that ctest runs as one test has several tests of GoogleTest.
 struct TestOfRun {
   std::string recording;   ///< the name of its recording
   std::string program;     ///< as in Attempt: programs in two folders may have one name, and tests of one name
@@ -50,6 +51,11 @@ struct TestOfRun {
 
   bool has_failed() const noexcept { return passed_attempt == 0; }
   bool is_flaky() const noexcept { return passed_attempt != 0 && failed_attempt != 0; }
+
+  /// The tests of GoogleTest; 1 if the last attempt did not end by itself.
+  std::size_t test_count() const noexcept;
+  std::size_t failed_count() const noexcept;
+  std::size_t flaky_count() const noexcept;
 };
 
 /// The attempts of a folder's tests, by its log of runs.

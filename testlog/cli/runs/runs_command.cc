@@ -39,9 +39,9 @@ struct Row {
 
 void count_tests(std::vector<TestOfRun> const& tests, Row& row) {
   for (TestOfRun const& test : tests) {
-    ++row.tests;
-    row.failed += test.has_failed() ? 1 : 0;
-    row.flaky += test.is_flaky() ? 1 : 0;
+    row.tests += test.test_count();
+    row.failed += test.failed_count();
+    row.flaky += test.flaky_count();
   }
 }
 
