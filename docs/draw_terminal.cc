@@ -1,7 +1,7 @@
 // Draws a picture of a terminal for the documentation: `draw_terminal FILE COMMAND [FIRST LAST]` writes an SVG to the
 // standard output, in which COMMAND printed the lines of FILE, or those from the first that contains FIRST to the next
 // that contains LAST. What the file has as ANSI sequences is drawn in their styles; of a file without any, levels and
-// spans are coloured as in a terminal. Long lines are wrapped.
+// spans are coloured as in a terminal. Long lines are wrapped. Sections of a log of GitLab are drawn closed.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -116,6 +116,18 @@ std::vector<Line> wrapped(Line const& line) {
   return rows;
 }
 
+// Replaces each `ESC[0Ksection_start:...\rESC[0K<title>` and what follows, up to its end, by the title.
+std::string with_closed_sections(std::string text) {
+  std::string const begin = "\x1b[0Ksection_start:", end = "\x1b[0Ksection_end:", title = "\r\x1b[0K";
+  for (std::size_t at = 0; (at = text.find(begin, at)) != text.npos;) {
+    std::size_t const first = text.find(title, at) + title.size();
+    std::string const line = "\u25b8 " + text.substr(first, text.find('\n', first) + 1 - first);
+    text.replace(at, text.find('\n', text.find(end, at)) + 1 - at, line);
+    at += line.size();
+  }
+  return text;
+}
+
 void draw(std::vector<Line> const& rows) {
   std::size_t longest = 0;
   for (Line const& row : rows) {
@@ -166,6 +178,7 @@ int main(int argc, char** argv) {
     std::size_t const first = text.rfind('\n', text.find(argv[3])) + 1;
     text = text.substr(first, text.find('\n', text.find(argv[4], first)) - first);
   }
+  text = with_closed_sections(std::move(text));
   bool const has_styles = text.find('\x1b') != text.npos;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

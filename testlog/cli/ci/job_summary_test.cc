@@ -187,22 +187,23 @@ TEST(JobSummary, IsShownAsMeantInABrowser) {
         testlog::testdata::run({"/usr/bin/env", "cmark-gfm", "--unsafe", "-e", "table", "-e", "autolink", "-e",
                                 "strikethrough", folder / "a.md"});
     std::ofstream(folder / "a.html")
-        << "<!DOCTYPE html><meta charset=utf-8><style>body{font:14px sans-serif;margin:2em}"
-           "table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:4px}"
-           "pre{background:#f4f4f4;padding:8px}</style>"
+        << "<!DOCTYPE html><meta charset=utf-8><style>body{font:14px/1.5 sans-serif;margin:16px 24px;color:#1f2328}"
+           "table{border-collapse:collapse;margin-bottom:16px}td,th{border:1px solid #d1d9e0;padding:6px 13px}"
+           "code,pre{font:12px monospace;background:#eff1f3;border-radius:6px}code{padding:2px 5px}"
+           "pre{padding:12px;line-height:1.45}</style>"
         << html.out;
     return "file://" + (folder / "a.html");
   };
-  tracing_test::Browser page(browser, 1000, 900);
+  tracing_test::Browser page(browser, 1000, 560);
   page.open(render(usual_run(), usual_report));
   EXPECT_EQ(page.evaluate("document.querySelectorAll('body > details').length"), 3);
   EXPECT_EQ(page.evaluate("document.querySelector('h3').textContent"), "testlog: 5 of 26 tests failed, 1 flaky");
   EXPECT_EQ(page.evaluate("document.querySelector('td:nth-child(2)').textContent"), "4");
   EXPECT_EQ(page.evaluate("document.querySelector('li code').textContent"), "Solver.Converges");
   if (char const* const screenshots = std::getenv("TESTLOG_SCREENSHOTS")) {
-    page.evaluate(
-        "document.querySelectorAll('body > details, details details:first-of-type').forEach(d => d.open = true)");
-    std::ofstream(std::string(screenshots) + "/job_summary.png") << page.screenshot();
+    page.evaluate("document.querySelectorAll('body > details:first-of-type, body > details:first-of-type "
+                  "details:first-of-type').forEach(d => d.open = true)");
+    std::ofstream(std::string(screenshots) + "/ci-summary.png") << page.screenshot();
   }
   page.open(render(hostile_run(), hostile_report));
   EXPECT_EQ(page.evaluate("document.querySelectorAll('script, b, img, a, em').length"), 0);
