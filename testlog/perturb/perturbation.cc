@@ -10,6 +10,7 @@
 
 #include "tracing_core/collect/own_track.h"
 #include "tracing_core/support/file_name.h"
+#include "tracing_core/support/mixed_bits.h"
 #include "tracing_core/support/scoped_no_cancellation.h"
 
 namespace testlog { inline namespace v1 {
@@ -18,12 +19,9 @@ namespace {
 constexpr std::uint32_t kMaxUs = 1'000'000;
 constexpr std::uint32_t kOftenVisited = 16;
 
-// Returns a number each bit of which depends on each bit of both (splitmix64, https://prng.di.unimi.it/splitmix64.c).
+// Returns a number each bit of which depends on each bit of both.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t x = a + 0x9E3779B97F4A7C15 * (b + 1);
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-  x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  return x ^ x >> 31;
+  return tracing::support::mixed_bits(a + 0x9E3779B97F4A7C15 * (b + 1));
 }
 
 template <class T>

@@ -8,24 +8,21 @@
 #include <utility>
 
 #include "testlog/why/alignment.h"
+#include "tracing_core/support/mixed_bits.h"
 
 namespace testlog::why {
 namespace {
 
+using tracing::support::mixed_bits;
+
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
 constexpr std::size_t kMaxRepeated = 3;
-
-std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 // Returns a hash of the values that Noise does not mask, in any order.
 std::uint64_t hash_of_values(SpanTree const& tree, NodeId id, ValueTexts const& texts, Noise const& noise) {
   std::uint64_t hash = 0;
   tree.for_each_value(id, [&](SpanTree::FieldValue const& value) {
-    hash += mix(noise.id_of(value, texts) + (std::uint64_t{value.field} + 1) * kFactor);
+    hash += mixed_bits(noise.id_of(value, texts) + (std::uint64_t{value.field} + 1) * kFactor);
   });
   return hash;
 }
@@ -34,18 +31,18 @@ std::uint64_t hash_of_values(SpanTree const& tree, NodeId id, ValueTexts const& 
 std::uint64_t own_hash(SpanTree const& tree, NodeId id, ValueTexts const& texts, Noise const& noise) {
   TreeNode const& node = tree.node(id);
   std::uint64_t const key = node.is_thread() ? ~std::uint64_t{node.group} : std::uint64_t{node.site} * 2 + node.is_open;
-  return mix(key * kFactor + hash_of_values(tree, id, texts, noise));
+  return mixed_bits(key * kFactor + hash_of_values(tree, id, texts, noise));
 }
 
 void set_hashes(SpanTree& tree, ValueTexts const& texts, Noise const& noise) {
   std::vector<TreeNode>& nodes = tree.nodes();
   for (auto id = static_cast<NodeId>(nodes.size()); id-- > 0;) {
     TreeNode& node = nodes[id];
-    node.hash = mix(node.hash + own_hash(tree, id, texts, noise));
+    node.hash = mixed_bits(node.hash + own_hash(tree, id, texts, noise));
     if (id == kRoot) break;
     TreeNode& parent = nodes[node.parent];
     if (node.is_thread()) {
-      parent.hash += mix(node.hash);
+      parent.hash += mixed_bits(node.hash);
     } else if (!noise.varies(node.site)) {
       parent.hash = parent.hash * kFactor + node.hash;
     }

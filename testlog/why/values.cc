@@ -4,22 +4,18 @@
 #include <cstring>
 #include <functional>
 
+#include "tracing_core/support/mixed_bits.h"
+
 namespace testlog::why {
 namespace {
 
 using tracing::Value;
 using tracing::ValueKind;
+using tracing::support::mixed_bits;
 
 constexpr std::size_t kMaxText = 120;
 
-// Spreads the bits of a number (the finaliser of SplitMix64).
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-std::uint64_t id_of_text(std::string_view text) noexcept { return mix(std::hash<std::string_view>()(text) + 1); }
+std::uint64_t id_of_text(std::string_view text) noexcept { return mixed_bits(std::hash<std::string_view>()(text) + 1); }
 
 std::uint64_t id_of_printed(Value const& value) noexcept {
   tracing::InlineTextBuffer<256> text;
@@ -56,15 +52,15 @@ std::string_view name(ValueClass value_class) noexcept {
 std::uint64_t id_of(Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::i64:
-    case ValueKind::u64: return mix(value.as_u64());
-    case ValueKind::boolean: return mix(value.as_u64() + 0xb001);
-    case ValueKind::pointer: return mix(reinterpret_cast<std::uintptr_t>(value.as_pointer()) + 0xadd2e55);
+    case ValueKind::u64: return mixed_bits(value.as_u64());
+    case ValueKind::boolean: return mixed_bits(value.as_u64() + 0xb001);
+    case ValueKind::pointer: return mixed_bits(reinterpret_cast<std::uintptr_t>(value.as_pointer()) + 0xadd2e55);
     case ValueKind::f64:
     case ValueKind::f32: {
       double const x = value.as_double();
       std::uint64_t bits = 0;
       std::memcpy(&bits, &x, sizeof(bits));
-      return mix(bits + 0xf10a7);
+      return mixed_bits(bits + 0xf10a7);
     }
     case ValueKind::text:
     case ValueKind::verbatim:

@@ -13,26 +13,22 @@
 #include "tracing_core/environment/child_environment.h"
 #include "tracing_core/record/ring/mark_site.h"
 #include "tracing_core/support/file_name.h"
+#include "tracing_core/support/mixed_bits.h"
 #include "tracing_core/support/short_text.h"
 
 namespace tracing { inline namespace v1 {
 namespace environment {
 namespace {
 
+using support::mixed_bits;
+
 constexpr std::size_t kTraceparentBytes = 55;  // of version 00
 
-// Spreads the bits of a number well. Source: SplitMix64, https://prng.di.unimi.it/splitmix64.c
-std::uint64_t mixed(std::uint64_t x) noexcept {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
 // Returns an id, which is not zero.
-std::uint64_t id_of(std::uint64_t hash) noexcept { return std::max<std::uint64_t>(mixed(hash), 1); }
+std::uint64_t id_of(std::uint64_t hash) noexcept { return std::max<std::uint64_t>(mixed_bits(hash), 1); }
 
 TraceId trace_of_text(std::string const& text) noexcept {
-  return {mixed(support::hash_of("high", support::hash_of(text))),
+  return {mixed_bits(support::hash_of("high", support::hash_of(text))),
           id_of(support::hash_of("low", support::hash_of(text)))};
 }
 
@@ -143,7 +139,7 @@ TraceIds::TraceIds(TraceIdentity const& identity)
 }
 
 std::uint64_t TraceIds::id(char kind, std::uint64_t number) const noexcept {
-  return id_of(mixed(seed_ + static_cast<std::uint64_t>(kind)) + number);
+  return id_of(mixed_bits(seed_ + static_cast<std::uint64_t>(kind)) + number);
 }
 
 std::uint64_t TraceIds::test(std::uint32_t tag) const noexcept { return id('t', tag); }

@@ -201,8 +201,9 @@ TEST(JobSummary, IsShownAsMeantInABrowser) {
   EXPECT_EQ(page.evaluate("document.querySelector('td:nth-child(2)').textContent"), "4");
   EXPECT_EQ(page.evaluate("document.querySelector('li code').textContent"), "Solver.Converges");
   if (char const* const screenshots = std::getenv("TESTLOG_SCREENSHOTS")) {
-    page.evaluate("document.querySelectorAll('body > details:first-of-type, body > details:first-of-type "
-                  "details:first-of-type').forEach(d => d.open = true)");
+    page.evaluate(
+        "document.querySelectorAll('body > details:first-of-type, body > details:first-of-type "
+        "details:first-of-type').forEach(d => d.open = true)");
     std::ofstream(std::string(screenshots) + "/ci-summary.png") << page.screenshot();
   }
   page.open(render(hostile_run(), hostile_report));

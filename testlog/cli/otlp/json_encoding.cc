@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <span>
 
+#include "testlog/cli/base64.h"
 #include "testlog/cli/otlp/otlp_encoding.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_buffer.h"
@@ -18,18 +19,6 @@ using Out = tracing::InlineTextBuffer<1024>;
 std::string text_of(Out const& out) {
   if (out.truncated()) throw std::bad_alloc();
   return std::string(out.view());
-}
-
-std::string base64_of(std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t bits = 0;
-    for (std::size_t j = i; j < i + 3; ++j)
-      bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) out.push_back(i + j > bytes.size() ? '=' : kDigits[bits >> (18 - 6 * j) & 63]);
-  }
-  return out;
 }
 
 // Writes members of an object, or elements of an array, with commas between them.

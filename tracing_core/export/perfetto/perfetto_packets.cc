@@ -6,9 +6,12 @@
 #include "tracing_core/export/timeline/timeline.h"
 #include "tracing_core/export/timeline/trace_source.h"
 #include "tracing_core/model/level.h"
+#include "tracing_core/support/mixed_bits.h"
 
 namespace tracing { inline namespace v1 { namespace recording {
 namespace {
+
+using support::mixed_bits;
 
 constexpr std::size_t kPacketBlockBytes = 256 * 1024;
 
@@ -21,13 +24,6 @@ constexpr std::uint32_t kRow = 1, kName = 2, kProcess = 3, kThread = 4, kParent 
                         kOrder = 12;
 }
 
-// Spreads the bits of a number well. Source: SplitMix64, https://prng.di.unimi.it/splitmix64.c
-std::uint64_t mixed(std::uint64_t x) noexcept {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
 std::uint64_t time_of(Instant time) noexcept { return static_cast<std::uint64_t>(std::max<std::int64_t>(time.ns, 0)); }
 
 }  // namespace
@@ -35,7 +31,7 @@ std::uint64_t time_of(Instant time) noexcept { return static_cast<std::uint64_t>
 PerfettoPackets::PerfettoPackets(PerfettoProcess process, Out out)
     : out_(std::move(out)),
       pid_(process.pid),
-      seed_(mixed(time_of(process.start) + mixed(static_cast<std::uint64_t>(process.pid)))),
+      seed_(mixed_bits(time_of(process.start) + mixed_bits(static_cast<std::uint64_t>(process.pid)))),
       sequence_((seed_ & 0x7fff'ffff) | 1),
       // Numbers of rows have 56 bits, so that they take fewer bytes.
       last_row_(seed_ >> 32 << 24 & 0xff'ffff'ffff'ffff) {
