@@ -177,11 +177,14 @@ TEST_F(Attempts, AreNotMixedWithThoseOfAProgramOfTheSameName) {
   EXPECT_THAT(ask("summary"), HasSubstr("testlog: 1 of 2 tests failed; 1 cause:\n"));
 }
 
-TEST_F(Attempts, OfAWholeProgramCountItsTests) {
+TEST_F(Attempts, AreThoseOfEachTestOfAWholeProgram) {
   write_ctests({{"whole", TESTLOG_SCENARIOS, "counter"}}, "Plain.*:Retried.FailsTwice-Plain.Skips");
   EXPECT_NE(testlog::testdata::run_ctest(build_, {"--repeat", "until-pass:2"}).exit_code, 0);
   EXPECT_THAT(ask("summary"), HasSubstr("testlog: 6 of 8 tests failed; "));
   EXPECT_THAT(ask("show --failed --brief"), HasSubstr("testlog: 6 tests failed, "));
+  std::string const junit = ask("export --junit -");
+  EXPECT_THAT(junit, HasSubstr("<testcase classname=\"testlog_scenarios.Plain\" name=\"Passes\""));
+  EXPECT_THAT(junit, Not(HasSubstr("<stackTrace>---- Plain.Passes"))) << "it passed in both attempts";
   EXPECT_THAT(ask("runs --json"), HasSubstr("\"tests\":8,\"failed\":6,\"flaky\":0,"));
 }
 

@@ -136,8 +136,11 @@ std::string shell_word(std::string_view text) {
 
 std::string rerun_command(TestOutcome const& test) {
   if (test.name.empty()) return {};
+  bool const is_whole_name = test.ctest.find('~') == test.ctest.npos;  // no characters are replaced
+  if (!test.ctest.empty() && is_whole_name) return "ctest -R " + shell_word("^" + test.ctest + "$");
   if (test.name.find('/') == test.name.npos) return "ctest -R " + shell_word(test.name);
-  return shell_word(test.program) + " --gtest_filter=" + shell_word(test.name);
+  std::string const path = test.command.substr(0, test.command.find(' '));
+  return shell_word(path.empty() ? test.program : path) + " --gtest_filter=" + shell_word(test.name);
 }
 
 std::string text_of(RunSummary const& run) {

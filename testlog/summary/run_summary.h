@@ -39,6 +39,7 @@ struct TestOutcome {
   std::string program{};  ///< `mylib_test`
   std::uint32_t tag = 0;  ///< of its records in `recording`
   std::string key{};      ///< the name of its recording without `.rec`, `mylib_test.Pool.Grows`
+  std::string ctest{};    ///< the test of ctest, if it ran the whole program; `key` is this name, `.` and the program
   Result result = Result::passed;
   bool is_flaky = false;                ///< it passed after attempts that did not
   std::int64_t duration_ns = 0;         ///< of the last attempt
@@ -98,7 +99,8 @@ std::string on_one_line(std::string_view text, std::size_t max_bytes);
 /// name that has any is shown but not found.
 std::string shell_word(std::string_view text);
 /// Returns the command that runs the test again: `ctest -R Pool.Grows`, or the program itself for a test with a
-/// parameter, which CTest knows by another name.
+/// parameter, which CTest knows by another name. Of a program that ctest runs as a whole, all tests run again, since an
+/// earlier test may be at fault.
 std::string rerun_command(TestOutcome const& test);
 /// Returns the lines with which a run ends, for a terminal; empty if no test failed or is flaky.
 std::string text_of(RunSummary const& run);

@@ -305,25 +305,28 @@ class Comparison {
     for (RunFeatures const* const one : passing_) longest = std::max(longest, at(*one, site).longest_ns);
     if (!is_much_longer(here.longest_ns, longest)) return;
     Difference& difference = add(CauseKind::duration, site, 0, here.longest);
+    difference.record = here.longest;
     difference.at.ns += longest;
     difference.cause.here = tracing::formatting::text_of_ns(static_cast<std::uint64_t>(here.longest_ns));
+    if (here.is_longest_open) difference.cause.here += " and had not ended";
     difference.cause.there = "at most " + tracing::formatting::text_of_ns(static_cast<std::uint64_t>(longest));
   }
 
   void compare_orders() {
     if (run_.lost != 0) return;
-    for (auto const& ordered : run_.orders) {
-      Order const& order = ordered.first;
+    for (auto const& [order, pair] : run_.orders) {
       Order const reverse{order.second, order.first, order.name};
-      bool const is_reversed = all_complete(
-          [&](RunFeatures const& one) { return one.orders.contains(reverse) && !one.orders.contains(order); });
+      bool const is_reversed = all_complete([&, &order = order](RunFeatures const& one) {
+        return one.orders.contains(reverse) && !one.orders.contains(order);
+      });
       if (!is_reversed) continue;  // this run may have both orders, as in a loop
-      Difference& difference = add(CauseKind::order, order.first, std::uint64_t{order.second + 1} << 32 | order.name,
-                                   at(run_, order.first).first);
+      Difference& difference =
+          add(CauseKind::order, order.first, std::uint64_t{order.second + 1} << 32 | order.name, pair.first);
       difference.other = order.second;
       difference.cause.field = sites_.name(order.name);
       difference.cause.here = text_of_step(step_of(order.first, false)) + " before " +
-                              text_of_step(step_of(order.second, false)) + " of the same " + difference.cause.field;
+                              text_of_step(step_of(order.second, false)) + " of the same " + difference.cause.field +
+                              " (" + pair.value + ")";
       difference.cause.there = "the other way round";
     }
   }

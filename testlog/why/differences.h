@@ -26,7 +26,8 @@ inline constexpr std::uint64_t kLeft = 1;
 struct Difference {
   DifferenceKey key{};
   Cause cause{};
-  Moment at{};
+  Moment at{};               ///< from when on the run differs
+  Moment record{};           ///< of the record, if it is earlier: a span lasts too long some time after it began
   SiteId other = kNoSite;    // of an order: the site that came first
   double share_passing = 0;  // the share of the counted passing runs that have the difference
   std::size_t passing = 0;   // the number of counted passing runs: a run counts if it is complete or has the difference

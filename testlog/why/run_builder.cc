@@ -50,6 +50,7 @@ RunBuilder::Thread& RunBuilder::thread_of(Entry const& entry, SiteId site) {
     thread.group = sites.add_name("main");
   } else if (!entry.track_name.empty()) {
     thread.group = sites.add_name(group_of_thread(entry.track_name));
+    run_.thread_names.try_emplace(entry.track, entry.track_name);
   } else {
     Site const& first = sites.site(site);
     thread.group = sites.add_name("a thread that begins in " + (first.path.empty() ? first.target : first.path));
@@ -133,6 +134,7 @@ void RunBuilder::end_span(OpenSpan const& span, Entry const& entry) {
   if (!has_failed_ && span.begin && entry.time.ns - span.begin.ns > features.longest_ns) {
     features.longest_ns = entry.time.ns - span.begin.ns;
     features.longest = span.begin;
+    features.is_longest_open = false;
   }
   // A span that is held by a handle ends wherever the last copy of the handle is, often in another thread's callback.
   if (entry.type == EntryType::scope_end) {
@@ -166,22 +168,23 @@ void RunBuilder::add_fields(SiteId site, Entry const& entry, Moment const& momen
     run_.fields[first + i].see(value, moment);
     if (value.kind() == tracing::ValueKind::error) at(site).has_error = true;
     if (can_be_shared(value))
-      share(sites_.sites().field(static_cast<FieldId>(first + i)).name, value,
-            {site, moment.thread, moment.ns, entry.has_own_time()}, moment);
+      share(sites_.sites().field(static_cast<FieldId>(first + i)).name, value, {site, moment, entry.has_own_time()});
   }
 }
 
 // Records that have their own time, such as those of a GPU, come late: they can be compared only with each other, by
 // time.
-void RunBuilder::share(NameId name, tracing::Value const& value, SharedValues::Place const& here,
-                       Moment const& moment) {
+void RunBuilder::share(NameId name, tracing::Value const& value, SharedValues::Place const& here) {
   SharedValues::Slot& slot = shared_.slot_of(name, id_of(value));
   for (std::size_t i = 0; i < slot.count; ++i) {
     SharedValues::Place const& place = slot.places[i];
-    if (place.site == here.site && place.thread == here.thread) return;
-    if (place.site == here.site || place.thread == here.thread || place.has_own_time != here.has_own_time) continue;
-    bool const is_later = !here.has_own_time || place.ns <= here.ns;
-    run_.orders.try_emplace(is_later ? Order{place.site, here.site, name} : Order{here.site, place.site, name}, moment);
+    bool const is_same_thread = place.moment.thread == here.moment.thread;
+    if (place.site == here.site && is_same_thread) return;
+    if (place.site == here.site || is_same_thread || place.has_own_time != here.has_own_time) continue;
+    bool const is_later = !here.has_own_time || place.moment.ns <= here.moment.ns;
+    SharedValues::Place const &first = is_later ? place : here, &second = is_later ? here : place;
+    auto const [at, is_new] = run_.orders.try_emplace({first.site, second.site, name});
+    if (is_new) at->second = {first.moment, text_of(value)};
   }
   if (slot.count < SharedValues::kPlaces) slot.places[slot.count++] = here;
 }
@@ -199,6 +202,7 @@ void RunBuilder::leave_open(OpenSpan const& span) {
   if (!span.begin || ns <= features.longest_ns) return;
   features.longest_ns = ns;
   features.longest = span.begin;
+  features.is_longest_open = true;
 }
 
 RunFeatures RunBuilder::finish(tracing::Instant time, bool has_stopped) {

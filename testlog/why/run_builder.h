@@ -18,8 +18,7 @@ class SharedValues {
  public:
   struct Place {
     SiteId site = kNoSite;
-    std::uint64_t thread = 0;
-    std::int64_t ns = 0;
+    Moment moment{};
     bool has_own_time = false;  ///< as Entry::has_own_time()
   };
   static constexpr std::size_t kPlaces = 3;
@@ -99,7 +98,7 @@ class RunBuilder {
   void meet(Aim& aim, Point& point, StepId step, std::uint32_t count);
   void take(Point& point) const;
   void add_fields(SiteId site, tracing::recording::Entry const& entry, Moment const& moment);
-  void share(NameId name, tracing::Value const& value, SharedValues::Place const& here, Moment const& moment);
+  void share(NameId name, tracing::Value const& value, SharedValues::Place const& here);
 
   SitesOfRecording sites_;
   RunFeatures run_;

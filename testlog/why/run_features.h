@@ -26,10 +26,11 @@ struct SiteFeatures {
   SiteId before = kNoSite;      ///< the site of the step before `first`, on its thread
   std::int64_t longest_ns = 0;  ///< of its spans; spans that had not ended count until the failure
   Moment longest{};             ///< when the longest span began
-  bool has_error = false;       ///< a field was an error
-  Moment left{};                ///< when an exception first left a span; its order is that of the thread's step before
-  Values threads{};             ///< the groups of threads that were here
-  Values next_steps[2]{};       ///< the next steps on its threads: after it, and after its end
+  bool is_longest_open = false;
+  bool has_error = false;  ///< a field was an error
+  Moment left{};           ///< when an exception first left a span; its order is that of the thread's step before
+  Values threads{};        ///< the groups of threads that were here
+  Values next_steps[2]{};  ///< the next steps on its threads: after it, and after its end
 };
 
 /// Two records of different threads have the same value in fields of one name; the record of `first` came first.
@@ -37,6 +38,12 @@ struct Order {
   SiteId first, second;
   NameId name;
   friend auto operator<=>(Order const&, Order const&) noexcept = default;
+};
+
+/// The first two records that make an order.
+struct OrderedPair {
+  Moment first;         ///< of the record that came first
+  std::string value{};  ///< that both have, as formats print it
 };
 
 /// A step of the main thread: the `count`th of its kind.
@@ -62,7 +69,7 @@ struct RunFeatures {
   std::uint64_t main_thread = 0;
   std::vector<SiteFeatures> sites{};  ///< by SiteId; may be shorter than Sites
   std::vector<Values> fields{};       ///< by FieldId
-  std::map<Order, Moment> orders{};
+  std::map<Order, OrderedPair> orders{};
   std::map<std::uint64_t, std::string> thread_names{};
   std::vector<CountedStep>
       last_steps{};             ///< of a failing run: the last steps of its main thread before it failed, oldest first

@@ -18,7 +18,8 @@ constexpr std::size_t kMaxFound = 1000;  // with more, no common cause could be 
 // A difference, and all failing runs that have it.
 struct Found {
   Difference difference;
-  std::size_t failing = 0;  // the number of these runs
+  std::size_t failing = 0;     // the number of these runs
+  std::int64_t before_ns = 0;  // from the difference to the failure, in the first of these runs
   double score = 0;
   double trust = 1;  // see set_trust()
 };
@@ -93,7 +94,9 @@ std::vector<Found> find_all(Sites const& sites, std::span<RunFeatures const> fai
     for (Difference& difference : differences_of(sites, failing[i], i, all_passing)) {
       Found& found = by_key[difference.key];
       if (found.failing++ > 0) continue;
-      difference.cause.before_failure_ns = std::max<std::int64_t>(0, failing[i].failure.ns - difference.at.ns);
+      Moment const& record = difference.record ? difference.record : difference.at;
+      difference.cause.before_failure_ns = std::max<std::int64_t>(0, failing[i].failure.ns - record.ns);
+      found.before_ns = std::max<std::int64_t>(0, failing[i].failure.ns - difference.at.ns);
       if (difference.at.thread != 0) difference.cause.thread = label_of(failing[i], difference.at.thread);
       found.difference = std::move(difference);
     }
@@ -115,8 +118,8 @@ std::vector<Found> find_all(Sites const& sites, std::span<RunFeatures const> fai
 void sort(std::vector<Found>& all) {
   auto const rank = [](Found const& one) {
     Cause const& cause = one.difference.cause;
-    return std::tuple(-std::lround(one.score * one.trust * 20), -cause.before_failure_ns, cause.kind,
-                      one.difference.at.order, one.difference.key);
+    return std::tuple(-std::lround(one.score * one.trust * 20), -one.before_ns, cause.kind, one.difference.at.order,
+                      one.difference.key);
   };
   std::sort(all.begin(), all.end(), [&rank](Found const& a, Found const& b) { return rank(a) < rank(b); });
 }

@@ -91,7 +91,8 @@ TEST_F(Why, CountsWhatOnlyOtherThreadsRecord) {
     });
     if (!is_red) arguments.push_back(folder_ / name);
   }
-  EXPECT_THAT(why(arguments).out, HasSubstr("\"a place is left\": recorded 2 times; once in 2 of 2 passing runs"));
+  EXPECT_THAT(why(arguments).out,
+              HasSubstr("\"a place is left\": recorded 2 times by then; once in 2 of 2 passing runs"));
 }
 
 TEST_F(Why, PrintsJson) {

@@ -28,9 +28,9 @@ std::string place_of(Site const& site) {
   return text;
 }
 
+// Returns `solver.cc:41, `; empty for a record of a GPU, which no line of the program made.
 std::string file_of(Site const& site) {
-  if (site.file.empty()) return "unknown file";
-  return site.file + ":" + std::to_string(site.line);
+  return site.file.empty() ? "" : site.file + ":" + std::to_string(site.line) + ", ";
 }
 
 // Returns a text such as `3 of 3 passing runs`.
@@ -50,7 +50,7 @@ std::string difference_of(Cause const& cause, std::size_t passing) {
       if (cause.field.empty()) return cause.here + "; in " + passing_of(cause.share_passing, passing);
       return cause.field + " is " + cause.here + "; recorded in " + passing_of(cause.share_passing, passing);
     case CauseKind::missing: return "missing before the failure; recorded in " + in_others;
-    case CauseKind::count: return cause.here + "; " + cause.there + " in " + in_all;
+    case CauseKind::count: return cause.here + " by then; " + cause.there + " in " + in_all;
     case CauseKind::open: return cause.here + "; " + cause.there + " in " + in_all;
     case CauseKind::duration: return "took " + cause.here + "; " + cause.there + " in " + in_all;
   }
@@ -97,9 +97,8 @@ Explanation explain(std::string const& test, ComparedTest const& runs) {
 
 std::string line_of(Cause const& cause, std::size_t passing) {
   std::string line = place_of(cause.site) + ": " + difference_of(cause, passing) + " (" + file_of(cause.site);
-  if (!cause.thread.empty()) line += ", " + cause.thread;
-  line += ", " + tracing::formatting::text_of_ns(static_cast<std::uint64_t>(cause.before_failure_ns)) +
-          " before the failure)";
+  if (!cause.thread.empty()) line += cause.thread + ", ";
+  line += tracing::formatting::text_of_ns(static_cast<std::uint64_t>(cause.before_failure_ns)) + " before the failure)";
   if (cause.consequences > 0)
     line += "; " + std::to_string(cause.consequences) + (cause.consequences == 1 ? " more follows" : " more follow");
   return tracing::sanitized_in_line(line);

@@ -84,8 +84,16 @@ std::vector<TestOutcome> read_tests(std::string const& file) {
   return tests;
 }
 
-// Splits `mylib_test.Pool.Grows`, the name of a recording, into the program and the test.
+// Splits the name of a recording: `mylib_test.Pool.Grows` into the program and the test or, if ctest ran a whole
+// program, `unit_tests.mylib_test` into the test of ctest and the program.
 void set_names(TestOutcome& test, std::string const& key) {
+  std::string const program = fs::path(test.command.substr(0, test.command.find(' '))).filename();
+  if (!program.empty() && !test.name.empty() && ("." + key).ends_with("." + program)) {
+    test.key = key;
+    test.program = program;
+    test.ctest = key.substr(0, key.size() - std::min(key.size(), program.size() + 1));
+    return;
+  }
   std::size_t const last = key.rfind('.');
   std::size_t const dot = last == key.npos || last == 0 ? key.npos : key.rfind('.', last - 1);
   test.key = key;
@@ -172,9 +180,9 @@ class Reader {
         one.result = outcome.result;
       } else if (!one.recording.empty() && read_++ < options_.max_recordings) {
         for (TestOutcome const& other : read_tests(one.recording)) {
-          if (other.name != outcome.name || !is_failure(other.result)) continue;
-          one.message = other.message.empty() ? other.how : other.message;
+          if (other.name != outcome.name) continue;
           one.result = other.result;
+          if (is_failure(one.result)) one.message = other.message.empty() ? other.how : other.message;
         }
       }
     }
