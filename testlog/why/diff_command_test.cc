@@ -37,6 +37,7 @@ struct Work {
   int spins = 1;        // varies
   bool in_time = true;  // otherwise it does not flush
   int extra_steps = 0;
+  int stuck_spin = -1;  // this spin has another value
   std::chrono::milliseconds wait{0};
   std::string_view test = "Cache.Closes";
 };
@@ -80,7 +81,7 @@ class DiffCommand : public testing::Test {
     for (int i = 0; i < work.extra_steps; ++i) TRACE_DEBUG("retried", i);
     auto const flush = [&work] {
       TRACE_SPAN(debug, "flush");
-      for (int i = 0; i < work.spins; ++i) TRACE_TRACE("spun");
+      for (int i = 0; i < work.spins; ++i) TRACE_TRACE("spun", tracing::kv("stuck", i == work.stuck_spin));
       if (work.in_time) TRACE_DEBUG("flushed");
     };
     recorder.thread("flusher-" + std::to_string(id_), flush).join();
@@ -107,13 +108,19 @@ TEST_F(DiffCommand, PrintsOneTree) {
   EXPECT_THAT(diff(arguments, {"--lines", "2"}).out, HasSubstr(" more lines (--lines 0)\n"));
 }
 
+TEST_F(DiffCommand, ShowsANewValueInWhatVaries) {
+  std::vector<std::string> const arguments{record("red.rec", {.spins = 9, .stuck_spin = 4}),
+                                           record("green.rec", {.spins = 2})};
+  EXPECT_THAT(diff(arguments, passing()).out, HasSubstr("\n-     \"spun\" stuck=true\n"));
+}
+
 TEST_F(DiffCommand, MasksWhatVariesInRunsThatPassed) {
   std::vector<std::string> const arguments{record("a.rec", {.spins = 4}), record("b.rec", {.spins = 7})};
-  EXPECT_THAT(diff(arguments, passing()).out, HasSubstr("no difference in 30 spans and events\n"));
+  EXPECT_THAT(diff(arguments, passing()).out, HasSubstr("no difference in 30 spans and events, thread by thread\n"));
   Outcome const without = diff(arguments);
   EXPECT_THAT(without.err, HasSubstr("without two further runs that passed (--passing), values that look the same"));
-  EXPECT_THAT(without.out,
-              AllOf(HasSubstr("  [flusher-#]\n    flush\n"), HasSubstr("+     \"spun\"\n"), Not(HasSubstr("session"))));
+  EXPECT_THAT(without.out, AllOf(HasSubstr("  [flusher-#]\n    flush\n"), HasSubstr("+     \"spun\" stuck=false\n"),
+                                 Not(HasSubstr("session"))));
 }
 
 TEST_F(DiffCommand, ComparesTwoTests) {

@@ -202,7 +202,8 @@ std::string text_of(ComparedRuns const& runs, std::size_t max_lines, bool is_col
   text.append(bold).append("--- ").append(tracing::sanitized_in_line(name_of(runs.a))).append(plain).append("\n");
   text.append(bold).append("+++ ").append(tracing::sanitized_in_line(name_of(runs.b))).append(plain).append("\n");
   if (runs.diff.differences == 0) {
-    return text + "no difference in " + std::to_string(runs.a.tree.node(kRoot).size) + " spans and events\n";
+    return text + "no difference in " + std::to_string(runs.a.tree.node(kRoot).size) +
+           " spans and events, thread by thread\n";
   }
   std::size_t const shown = max_lines == 0 ? lines.size() : std::min(lines.size(), max_lines);
   for (std::size_t i = 0; i < shown; ++i) writer.add(lines[i]);

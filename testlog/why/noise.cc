@@ -18,12 +18,14 @@ T const& at(std::vector<T> const& all, std::size_t index) {
 Noise::Noise(Sites const& sites, std::span<RunFeatures const> passing) {
   if (passing.size() < kMinPassing) return;
   fields_.resize(sites.field_count());
+  known_.resize(sites.field_count());
   for (FieldId field = 0; field < fields_.size(); ++field) {
     Values const& first = at(passing.front().fields, field);
     bool const is_known = std::any_of(passing.begin(), passing.end(),
                                       [field](RunFeatures const& run) { return !at(run.fields, field).empty(); });
     bool const agree = std::all_of(passing.begin(), passing.end(),
                                    [&](RunFeatures const& run) { return at(run.fields, field).equals(first); });
+    known_[field] = &first;
     fields_[field] = !is_known ? How::shape : agree ? How::exact : How::masked;
   }
   varies_.resize(sites.size());

@@ -35,6 +35,7 @@ struct TreeNode {
   std::int64_t longest_ns = 0;  ///< the longest duration in it
   // Set by TreeDiff:
   std::uint64_t hash = 0;  ///< equal for trees that are equal, but for what varies
+  bool has_new = false;    ///< it, or what is in it, has a value that no run that passed has
 
   bool is_thread() const noexcept { return site == kNoSite; }
 };

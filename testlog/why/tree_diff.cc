@@ -39,11 +39,13 @@ void set_hashes(SpanTree& tree, ValueTexts const& texts, Noise const& noise) {
   for (auto id = static_cast<NodeId>(nodes.size()); id-- > 0;) {
     TreeNode& node = nodes[id];
     node.hash = mixed_bits(node.hash + own_hash(tree, id, texts, noise));
+    tree.for_each_value(id, [&](SpanTree::FieldValue const& value) { node.has_new |= noise.is_new(value, texts); });
     if (id == kRoot) break;
     TreeNode& parent = nodes[node.parent];
+    parent.has_new |= node.has_new;
     if (node.is_thread()) {
       parent.hash += mixed_bits(node.hash);
-    } else if (!noise.varies(node.site)) {
+    } else if (!noise.varies(node.site) || node.has_new) {
       parent.hash = parent.hash * kFactor + node.hash;
     }
   }
@@ -191,14 +193,18 @@ class TreeDiff {
     std::erase_if(of_b, [&paired](NodeId const id) { return paired.contains(id); });
   }
 
+  static bool is_repeated(TreeNode const& first, TreeNode const& next) noexcept {
+    return first.site == next.site && first.has_new == next.has_new;
+  }
+
   // Adds lines for nodes that are in one run only. Returns false if their numbers vary anyway.
   bool unpaired(SpanTree const& tree, Mark mark, std::span<NodeId const> nodes, std::uint32_t depth, Folded& folded) {
     bool differs = false;
     for (std::size_t i = 0; i < nodes.size();) {
       TreeNode const& first = tree.node(nodes[i]);
       std::size_t end = i + 1;
-      while (end < nodes.size() && !first.is_thread() && tree.node(nodes[end]).site == first.site) ++end;
-      if (!first.is_thread() && noise_.varies(first.site)) {
+      while (end < nodes.size() && !first.is_thread() && is_repeated(first, tree.node(nodes[end]))) ++end;
+      if (!first.is_thread() && noise_.varies(first.site) && !first.has_new) {
         for (; i < end; ++i) folded.varying += tree.node(nodes[i]).size;
         continue;
       }
