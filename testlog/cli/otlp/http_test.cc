@@ -277,8 +277,8 @@ TEST_F(OtlpHttp, SendsEventsToTheirOwnEndpoint) {
   EXPECT_EQ(send(server.url(), {{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", server.url() + "/logs"}}).err, "");
   auto const requests = server.requests();
   ASSERT_THAT(requests, SizeIs(2));
-  EXPECT_THAT(requests[0], testing::StartsWith("POST /logs HTTP/1.1\r\n"));
-  EXPECT_THAT(body_of(requests[0]), HasSubstr("said"));
+  EXPECT_THAT(requests[1], testing::StartsWith("POST /logs HTTP/1.1\r\n"));
+  EXPECT_THAT(body_of(requests[1]), HasSubstr("said"));
 }
 
 TEST_F(OtlpHttp, EncodesEachSignalAsItsEndpointAsks) {
