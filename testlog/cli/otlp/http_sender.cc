@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/profile/gzip.h"
 
 #ifdef TESTLOG_HAS_HTTP
@@ -126,7 +127,7 @@ HttpSender::Answer HttpSender::post(std::string_view, Clock::time_point) { retur
 
 void HttpSender::fail(std::string const& why) {
   has_failed_ = true;
-  failure_ = place() + " " + why + "\n";
+  failure_ = place() + " " + tracing::sanitized_in_line(why) + "\n";
 }
 
 // Notes what an answer says that asks for no repetition.
@@ -135,7 +136,7 @@ void HttpSender::take(Answer const& answer, std::size_t items) {
     auto const partial = read_partial_success(answer.body, answer.content_type.find("json") != std::string::npos);
     rejected_ += partial.rejected;
     sent_ += items - std::min<std::uint64_t>(items, partial.rejected);
-    if (!partial.message.empty()) warning_ = partial.message;
+    if (!partial.message.empty()) warning_ = tracing::sanitized_in_line(partial.message);
     return;
   }
   std::string const status = std::to_string(answer.status) + (answer.reason.empty() ? "" : " " + answer.reason);

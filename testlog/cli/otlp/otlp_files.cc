@@ -118,6 +118,7 @@ Sent send_to(Receivers const& receivers, OtlpOptions const& options) {
     if (!*sender) continue;
     (sender == &traces ? sent.spans : sent.records) = (*sender)->sent();
     sent.is_complete = sent.is_complete && (*sender)->has_sent_all();
+    sent.has_failed = sent.has_failed || (*sender)->has_failed();
     sent.problems += (*sender)->problems();
   }
   return sent;

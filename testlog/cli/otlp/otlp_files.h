@@ -37,7 +37,8 @@ struct Receivers {
 struct Sent {
   std::uint64_t spans = 0, records = 0, recordings = 0;
   bool is_complete = true;
-  std::string problems{};  ///< a line for each thing that went wrong, without `testlog` before it
+  bool has_failed = false;  ///< a receiver did not take all, or could not be reached; rejected spans are no failure
+  std::string problems{};   ///< a line for each thing that went wrong, without `testlog` before it
 };
 /// Sends until a receiver fails. Reports recordings that cannot be read, and leaves them out.
 Sent send_to(Receivers const& receivers, OtlpOptions const& options);
