@@ -102,7 +102,8 @@ class SentRuns {
       Instant time;
       if (!line.starts_with(run + " ")) continue;
       line.remove_prefix(run.size() + 1);
-      if (std::from_chars(line.data(), line.data() + line.size(), time.ns).ec == std::errc()) last = std::max(last, time);
+      if (std::from_chars(line.data(), line.data() + line.size(), time.ns).ec == std::errc())
+        last = std::max(last, time);
     }
     return last;
   }
@@ -168,7 +169,8 @@ std::string send(std::vector<RecordedRun> const& runs, Wanted wanted, Clock::tim
   for (RecordedRun const& run : runs)
     for (RunRecording& one : recordings_of(run, wanted)) recordings.push_back(std::move(one));
   if (recordings.empty())
-    return nothing_since(wanted == Wanted::failed ? "no test that failed left a recording" : "no test left a recording");
+    return nothing_since(wanted == Wanted::failed ? "no test that failed left a recording"
+                                                  : "no test left a recording");
   SentRuns sent_runs(runs.front().folder);
   std::string const id = runs.front().ids.front();
   std::erase_if(recordings, [before = sent_runs.until(id)](RunRecording const& one) { return one.start <= before; });
@@ -235,8 +237,7 @@ std::string send_run(std::vector<RecordedRun> const& runs) {
   Wanted const wanted = wanted_recordings();
   if (wanted == Wanted::off || runs.empty()) return {};
   auto const begin = Clock::now();
-  auto const said =
-      call_in_child(begin + kMaxTime, [&] { return send(runs, wanted, begin + kMaxSending); });
+  auto const said = call_in_child(begin + kMaxTime, [&] { return send(runs, wanted, begin + kMaxSending); });
   bool const is_late = Clock::now() >= begin + kMaxTime;
   std::string_view lines = "sending by OTLP was ended after ten seconds\n";
   if (said) lines = *said;
