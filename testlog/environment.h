@@ -47,6 +47,9 @@ enum class ReportForm : std::uint8_t {
 /// The CI service to which a run is reported. `testlog` reports to all but CDash, whose files test programs name.
 enum class Ci : std::uint8_t { automatic, github, gitlab, azure, teamcity, buildkite, cdash, off };
 
+/// The tests whose spans `testlog` sends at the end of a ctest.
+enum class OtlpTests : std::uint8_t { off, failed, all };
+
 /// The settings of a process. Directives are kept as text in which at least one directive is valid.
 struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
@@ -67,6 +70,7 @@ struct Environment : tracing::EnvOptions {
   DeviceCheck device_check = DeviceCheck::on;                ///< TRACE_CUDA_HEALTH
   Ci ci = Ci::automatic;                                     ///< TRACE_CI
   std::string ci_root{}, ci_artifact{}, junit{};             ///< TRACE_CI_ROOT, ...: read by `testlog` alone
+  OtlpTests otlp = OtlpTests::off;                           ///< TRACE_OTLP: read by `testlog` alone
 };
 
 /// The variables that only test programs read, in the order of variables.inc.

@@ -667,6 +667,7 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_CI", "jenkins",
        "testlog: TRACE_CI=jenkins: unknown value; expected one of auto, github, gitlab, azure, teamcity, buildkite, "
        "cdash, off\n"},
+      {"TRACE_OTLP", "yes", "testlog: TRACE_OTLP=yes: unknown value; expected one of off, failed, all\n"},
       {"TRACE_RECORD_KEEP", "non", "testlog: TRACE_RECORD_KEEP=non: unknown value; expected one of failed, all\n"},
       {"TRACE_RECORD_PASSED", "10", "testlog: TRACE_RECORD_PASSED=10: not a valid number; expected 0 to 9\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",

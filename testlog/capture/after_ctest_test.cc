@@ -2,12 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "testlog/cli/otlp/otlp_server.h"
 #include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
@@ -311,6 +315,159 @@ TEST_F(AfterCtest, HasRecordingsInWhatCdashGets) {
                                   "filename=\"R&amp;D.[0-9]+.rec\" type=\"file\">[[:space:]]*<Value>H4sI"));
   EXPECT_EQ(testlog::testdata::count(text, "name=\"recording\""), 1);
   EXPECT_THAT(text, Not(HasSubstr("CTestMeasurement"))) << "the output has none of it";
+}
+
+// ---- what is sent by OTLP ----
+
+using testlog::cli::otlp::answer;
+using testlog::cli::otlp::Server;
+
+class OtlpAfterCtest : public AfterCtest {
+ protected:
+  void SetUp() override {
+    Outcome const outcome = testlog::testdata::run({TESTLOG_COMMAND, "export", "/nowhere", "--otlp-http"});
+    if (outcome.err.find("built without cpp-httplib") != outcome.err.npos) GTEST_SKIP() << outcome.err;
+  }
+  // Runs ctest, which is to send to `url`. Each request has half a second, unless the variables say otherwise.
+  Outcome ctest_to(std::string const& url, Variables variables = {},
+                   std::vector<std::string> const& arguments = {}) const {
+    auto const add = [&variables](char const* name, std::string const& value) {
+      if (std::none_of(variables.begin(), variables.end(), [name](auto const& one) { return one.first == name; }))
+        variables.emplace_back(name, value);
+    };
+    add("OTEL_EXPORTER_OTLP_ENDPOINT", url);
+    add("OTEL_EXPORTER_OTLP_TIMEOUT", "500");
+    add("TRACE_OTLP", "failed");
+    return ctest(arguments, variables);
+  }
+  // Returns the lines about what was sent, without the numbers of spans.
+  static std::string said_in(Outcome const& outcome, std::string const& url) {
+    std::istringstream from(outcome.out + outcome.err);
+    std::string lines;
+    for (std::string line; std::getline(from, line);) {
+      std::size_t const at = line.find(url);
+      if (at == line.npos && line.find("OTLP") == line.npos) continue;
+      lines += (at == line.npos ? line : line.replace(at, url.size(), "URL")) + "\n";
+    }
+    return std::regex_replace(lines, std::regex("sent [1-9][0-9]* (span|log record)s"), "sent N $1s");
+  }
+};
+
+constexpr char kSent[] = "testlog: sent N spans to URL/v1/traces, of 1 recording\n";
+
+TEST_F(OtlpAfterCtest, SendsTheTestsThatFailedOrAll) {
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes:Plain.Skips:Retried.FailsTwice").exit_code, 0);
+  Server failed({testlog::cli::otlp::kTaken}), all({testlog::cli::otlp::kTaken});
+  Outcome const red = ctest_to(failed.url());
+  EXPECT_EQ(red.exit_code, 8);
+  EXPECT_EQ(said_in(red, failed.url()), "testlog: sent N spans to URL/v1/traces, of 2 recordings\n");
+  ASSERT_EQ(failed.requests().size(), 1u);
+  EXPECT_THAT(failed.requests()[0], HasSubstr("Plain.Fails"));
+  EXPECT_THAT(failed.requests()[0], Not(HasSubstr("Plain.Passes")));
+  Outcome const repeated = ctest_to(all.url(), {{"TRACE_OTLP", "all"}}, {"--repeat", "until-pass:3"});
+  EXPECT_EQ(said_in(repeated, all.url()), "testlog: sent N spans to URL/v1/traces, of 7 recordings\n")
+      << "three attempts of one test, two of another";
+  for (char const* const name : {"Plain.Fails", "Plain.Passes", "Plain.Skips", "Retried.FailsTwice"})
+    EXPECT_THAT(all.requests()[0], HasSubstr(name));
+}
+
+TEST_F(OtlpAfterCtest, SendsEachRecordingOnceIfAllAreKept) {
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes").exit_code, 0);
+  Server server({testlog::cli::otlp::kTaken});
+  Outcome const outcome = ctest_to(server.url(), {{"TRACE_OTLP", "all"}, {"TRACE_RECORD_KEEP", "all"}});
+  EXPECT_EQ(said_in(outcome, server.url()), "testlog: sent N spans to URL/v1/traces, of 2 recordings\n");
+  Outcome const failed = ctest_to(server.url(), {{"TRACE_RECORD_KEEP", "all"}});
+  EXPECT_EQ(said_in(failed, server.url()), kSent);
+}
+
+TEST_F(OtlpAfterCtest, SendsEventsToTheirEndpoint) {
+  ASSERT_EQ(configure("Plain.Fails").exit_code, 0);
+  Server server({testlog::cli::otlp::kTaken});
+  Outcome const both = ctest_to(server.url(), {{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", server.url() + "/logs"}});
+  EXPECT_THAT(said_in(both, server.url()), HasSubstr(" and 6 log records to "));
+  Outcome const logs = ctest_to(server.url(), {{"OTEL_EXPORTER_OTLP_ENDPOINT", ""},
+                                               {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", server.url() + "/logs"}});
+  EXPECT_EQ(said_in(logs, server.url()), "testlog: sent N log records to URL/logs, of 1 recording\n");
+}
+
+TEST_F(OtlpAfterCtest, SaysWhyNothingIsSent) {
+  ASSERT_EQ(configure("Plain.Fails:Plain.Passes").exit_code, 0);
+  Server server({testlog::cli::otlp::kTaken});
+  std::string const url = server.url(), nothing = "testlog: nothing was sent by OTLP, since ";
+  EXPECT_EQ(said_in(ctest_to(url, {{"OTEL_SDK_DISABLED", "true"}}), url), nothing + "OTEL_SDK_DISABLED is true\n");
+  EXPECT_EQ(said_in(ctest_to(url, {{"OTEL_EXPORTER_OTLP_ENDPOINT", ""}}), url),
+            nothing + "OTEL_EXPORTER_OTLP_ENDPOINT is not set\n");
+  EXPECT_THAT(said_in(ctest_to("localhost:4318"), url),
+              HasSubstr("OTLP_ENDPOINT=localhost:4318: not a URL; expected "));
+  EXPECT_EQ(said_in(ctest_to(url, {}, {"-R", "Passes"}), url), nothing + "no test that failed left a recording\n");
+  EXPECT_EQ(said_in(ctest_to(url, {{"TRACE_OTLP", "all"}, {"TRACE_CAPTURE", "off"}}), url),
+            nothing + "no test left a recording\n");
+  EXPECT_EQ(said_in(ctest_to(url, {}, {"-N"}), url), "") << "no test ran";
+  EXPECT_EQ(said_in(ctest_to(url, {{"TRACE_OTLP", "off"}}), url), "");
+  Outcome const wrong = ctest_to(url, {{"TRACE_OTLP", "yes"}}, {"-R", "Passes"});
+  EXPECT_EQ(wrong.exit_code, 0);
+  EXPECT_EQ(said_in(wrong, url), "testlog summary: TRACE_OTLP=yes: unknown value; expected one of off, failed, all\n");
+  EXPECT_EQ(server.requests().size(), 0u);
+}
+
+TEST_F(OtlpAfterCtest, SaysInASentenceWhatAReceiverDoes) {
+  ASSERT_EQ(configure("Plain.Fails").exit_code, 0);
+  struct {
+    std::string first;
+    char const* said;
+  } const cases[] = {
+      {testlog::cli::otlp::kNone, "URL/v1/traces does not answer"},
+      {testlog::cli::otlp::kDrip, "URL/v1/traces does not answer"},
+      {answer("400 Bad Request", "bad"), "URL/v1/traces refused the spans: 400 Bad Request: bad"},
+      {answer("413 Content Too Large"), "URL/v1/traces refused the spans: 413 Content Too Large"},
+      {answer("429 Too Many Requests"), "URL/v1/traces is busy: 429 Too Many Requests"},
+      {answer("503 Service Unavailable"), "URL/v1/traces is busy: 503 Service Unavailable"},
+      {answer("302 Found", "", "Location: http://other/\r\n"),
+       "URL/v1/traces redirects to http://other/ (302 Found), which is not followed; name that URL"},
+      {answer("400 Bad Request", "two\nlines \x1b[31m"),
+       "URL/v1/traces refused the spans: 400 Bad Request: two\\nlines \\x1b[31m"},
+  };
+  for (auto const& one : cases) {
+    Server server({one.first});
+    Outcome const outcome = ctest_to(server.url());
+    EXPECT_EQ(outcome.exit_code, 8);
+    EXPECT_EQ(said_in(outcome, server.url()), std::string("testlog: ") + one.said + "\n");
+  }
+  Server half({"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"});
+  EXPECT_THAT(said_in(ctest_to(half.url()), half.url()), testing::MatchesRegex("testlog: URL/v1/traces [^\n]*\n"));
+  std::string url;
+  {
+    Server server({testlog::cli::otlp::kTaken});
+    url = server.url();
+  }
+  Outcome const green = ctest_to(url, {{"TRACE_OTLP", "all"}}, {"--repeat", "until-fail:1"});
+  EXPECT_EQ(said_in(green, url), "testlog: URL/v1/traces cannot be reached\n");
+}
+
+TEST_F(OtlpAfterCtest, TakesAtMostTenSeconds) {
+  ASSERT_EQ(configure("Plain.Fails").exit_code, 0);
+  Server server({testlog::cli::otlp::kDrip});
+  auto const begin = std::chrono::steady_clock::now();
+  Outcome const outcome = ctest_to(server.url(), {{"OTEL_EXPORTER_OTLP_TIMEOUT", "60000"}});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15)) << "with the tests themselves";
+  EXPECT_EQ(said_in(outcome, server.url()), "testlog: URL/v1/traces does not answer\n");
+}
+
+// The project's own file lets ctest call the hook once more.
+TEST_F(OtlpAfterCtest, SendsNothingTwice) {
+  std::string const twice =
+      "file(WRITE \"${CMAKE_BINARY_DIR}/CTestCustom.cmake\" \"set(CTEST_CUSTOM_POST_TEST \\\"/bin/sh "
+      "Testing/after_ctest/summary-.sh\\\")\\n\")\n";
+  ASSERT_EQ(configure("Plain.Fails", twice).exit_code, 0);
+  Server server({testlog::cli::otlp::kTaken});
+  EXPECT_EQ(said_in(ctest_to(server.url()), server.url()),
+            kSent + std::string("testlog: nothing was sent by OTLP, since this run was sent before\n"));
+  EXPECT_EQ(server.requests().size(), 1u);
+  EXPECT_THAT(said_in(ctest_to(server.url()), server.url()), testing::StartsWith(kSent)) << "another run";
+  EXPECT_EQ(server.requests().size(), 2u);
+  Server busy({answer("413 Content Too Large"), testlog::cli::otlp::kTaken});
+  EXPECT_EQ(said_in(ctest_to(busy.url()), busy.url()),
+            std::string("testlog: URL/v1/traces refused the spans: 413 Content Too Large\n") + kSent);
 }
 
 }  // namespace

@@ -317,12 +317,24 @@ void check_otlp(Options const& options) {
         "export: this program was built without cpp-httplib (Debian: libcpp-httplib-dev), so it cannot send");
 }
 
-int write_otlp(Files const& files, Options const& options) {
-  otlp::OtlpOptions const otlp{.filter = options.filter, .span_events = options.otlp_events_are == "span"};
-  if (options.otlp_http->count() == 0)
-    return otlp::write_files(files, otlp, path_of(options.otlp), path_of(options.otlp_logs));
-  std::string const url = output_of(options.otlp_http);
-  return otlp::send(files, otlp, url == "-" ? "" : url);
+int export_otlp(std::vector<std::string> const& recordings, Options const& options, DirectiveNotes& directives) {
+  std::string const url = output_of(options.otlp_http), spans = path_of(options.otlp),
+                    logs = path_of(options.otlp_logs);
+  Progress progress("export", recordings.size(), "recordings", spans == "-" || logs == "-");
+  std::string notes;
+  auto const each = [&](OpenedRecording& file) {
+    progress.step();
+    notes += notes_of("export", file);
+    directives.add(file);
+  };
+  otlp::OtlpOptions const otlp{.recordings = recordings,
+                               .filter = options.filter,
+                               .span_events = options.otlp_events_are == "span",
+                               .each = each};
+  int const status =
+      options.otlp_http->count() == 0 ? otlp::write_files(otlp, spans, logs) : otlp::send(otlp, url == "-" ? "" : url);
+  if (status == kDone) report(notes + directives.lines());
+  return status;
 }
 
 int run(Options const& options) {
@@ -337,6 +349,7 @@ int run(Options const& options) {
   std::vector<std::string> const inputs = files_of("export", options.inputs);
   if (options.otlp_http != format) check_output("export", inputs, path);
   if (options.otlp_logs->count() > 0) check_output("export", inputs, output_of(options.otlp_logs));
+  if (is_otlp(options)) return export_otlp(inputs, options, directives);
   Files files;
   std::size_t records = 0;
   for (std::string const& input : inputs) {
@@ -346,9 +359,8 @@ int run(Options const& options) {
   }
   auto progress = std::make_unique<Progress>("export", records, "records", path == "-");
   for (auto const& file : files) file->progress = progress.get();
-  int const status = is_otlp(options)           ? write_otlp(files, options)
-                     : options.xplane == format ? write_xplanes(files, options, path)
-                                                : write_file(files, options, format, path);
+  int const status =
+      options.xplane == format ? write_xplanes(files, options, path) : write_file(files, options, format, path);
   progress.reset();
   if (status != kDone) return status;
   for (auto const& file : files) {

@@ -25,7 +25,7 @@ namespace {
 bool is_read_by_us(std::string_view variable) {
   for (std::string_view const prefix :
        {"TRACE", "GTEST_", "NO_COLOR", "CLICOLOR", "CI=", "CI_", "SCENARIO_", "GITHUB_", "GITLAB_CI", "TF_BUILD",
-        "BUILDKITE", "TEAMCITY_", "JENKINS_URL", "TEST_TARGET", "TEST_UNDECLARED_OUTPUTS_DIR"}) {
+        "BUILDKITE", "TEAMCITY_", "JENKINS_URL", "TEST_TARGET", "TEST_UNDECLARED_OUTPUTS_DIR", "OTEL_"}) {
     if (variable.starts_with(prefix)) return true;
   }
   return false;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,87 @@ TEST_F(DeviceTrace, HasTheDetailsOfKernelsThatXprofShows) {
                 MatchesRegex("\"regs:[1-9][0-9]* static_shared:0 dynamic_shared:0 grid:1,1,1 block:[0-9]+,1,1\""));
   }
   EXPECT_THAT(named, ElementsAre("memcpy_htod", "saxpy"));
+}
+
+// ---- as spans of OpenTelemetry ----
+
+using OtlpSpans = std::map<std::string, nlohmann::json>;  // by id
+
+OtlpSpans otlp_spans_in(std::string const& lines) {
+  OtlpSpans spans;
+  std::istringstream from(lines);
+  for (std::string line; std::getline(from, line);) {
+    auto const request = nlohmann::json::parse(line);
+    for (auto const& of_resource : request["resourceSpans"])
+      for (auto const& of_scope : of_resource["scopeSpans"])
+        for (auto const& span : of_scope["spans"]) spans[span["spanId"]] = span;
+  }
+  return spans;
+}
+
+// Returns the text or number of an attribute; empty if there is none.
+std::string attribute(nlohmann::json const& span, std::string const& key) {
+  for (auto const& one : span.value("attributes", nlohmann::json::array()))
+    if (one["key"] == key) return one["value"].begin().value();
+  return "";
+}
+
+// Checks that each span of a device is on the track of its stream and links to the call that gave the work. Returns how
+// many runs of kernels there are, by the stream.
+std::map<std::string, int> check_device_spans(OtlpSpans const& spans) {
+  std::map<std::string, int> kernels;
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> times;  // by track; all have as many digits
+  for (auto const& [id, span] : spans) {
+    if (attribute(span, "testlog.target") != "tracing::cuda::device") continue;
+    std::string const track = attribute(span, "testlog.track"), name = span["name"];
+    EXPECT_EQ(track, "GPU " + attribute(span, "device") + " stream " + attribute(span, "stream")) << name;
+    times[track].emplace_back(span["startTimeUnixNano"], span["endTimeUnixNano"]);
+    EXPECT_EQ(span["links"].size(), 1u) << name;
+    auto const call = spans.find(span["links"][0]["spanId"]);
+    EXPECT_NE(call, spans.end()) << "nothing gave " << name << " to its stream";
+    if (call == spans.end()) continue;
+    EXPECT_EQ(call->second["traceId"], span["links"][0]["traceId"]);
+    EXPECT_EQ(call->second["traceId"], span["traceId"]);
+    EXPECT_EQ(attribute(call->second, "testlog.track"), "") << "the call is on a thread";
+    EXPECT_LE(call->second["startTimeUnixNano"].get<std::string>(), times[track].back().first);
+    if (attribute(span, "kernel.name").empty()) continue;
+    ++kernels[attribute(span, "stream")];
+    EXPECT_EQ(name, attribute(span, "kernel.name"));
+    EXPECT_EQ(call->second["name"], "launch");
+    for (char const* const key : {"launch", "kernel.name", "stream", "grid"})
+      EXPECT_EQ(attribute(call->second, key), attribute(span, key)) << key;
+  }
+  for (auto& [track, of_track] : times) {
+    std::ranges::sort(of_track);
+    for (std::size_t i = 1; i < of_track.size(); ++i)
+      EXPECT_LE(of_track[i - 1].second, of_track[i].first) << "a stream does one thing at a time: " << track;
+  }
+  return kernels;
+}
+
+TEST_F(DeviceTrace, HasSpansOfOpenTelemetryThatLinkToTheLaunches) {
+  OtlpSpans const spans = otlp_spans_in(run_command({"export", file_, "--otlp"}).out);
+  EXPECT_THAT(check_device_spans(spans), ElementsAre(std::pair("1", 1), std::pair("2", 1)));
+  for (auto const& [id, span] : spans) {
+    if (attribute(span, "testlog.target") != "tracing::cuda::device") continue;
+    EXPECT_EQ(spans.at(span["parentSpanId"])["name"], "Scenario.UsesTwoStreams") << "in the trace of its test";
+  }
+}
+
+// A CUDA program that says nothing of testlog.
+TEST(DeviceTraceOfAProgram, HasSpansOfOpenTelemetryThatLinkToTheLaunches) {
+#ifdef CUDA_CPU_GRAPHS
+  tracing_test::TemporaryFolder const folder;
+  Outcome const ran = testlog::testdata::run({CUDA_CPU_GRAPHS}, {{"TRACE_RECORD", folder / "run.rec"}});
+  ASSERT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  Outcome const made = testlog::testdata::run({TESTLOG_COMMAND, "export", folder / "run.rec", "--otlp"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  auto const kernels = check_device_spans(otlp_spans_in(made.out));
+  EXPECT_GE(kernels.size(), 3u) << "streams";
+  EXPECT_GT(kernels.at("1"), 1);
+#else
+  GTEST_SKIP() << "nvcc is missing";
+#endif
 }
 
 TEST_F(DeviceTrace, HasNoLines) {

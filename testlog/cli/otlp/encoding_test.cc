@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -99,6 +100,11 @@ LogRecord a_record() {
   return record;
 }
 
+// Returns a request with an item of a resource.
+std::string request_of(Encoding const& encoding, Signal signal, std::string const& item) {
+  return encoding.request(signal, {encoding.of_resource(signal, {{{"service.name", "s"}}}, {item})});
+}
+
 TEST(JsonEncoding, HasTheFormsOfTheSpecification) {
   json const span = json::parse(json_encoding().encoded(a_span()));
   EXPECT_EQ(span, json::parse(R"({
@@ -148,8 +154,7 @@ TEST(JsonEncoding, WritesNumbersThatAreNoneAsProtobufDoes) {
 }
 
 TEST(JsonEncoding, PutsLogRecordsIntoARequest) {
-  std::string const request =
-      json_encoding().request(Signal::logs, {{{"service.name", "s"}}}, {json_encoding().encoded(a_record())});
+  std::string const request = request_of(json_encoding(), Signal::logs, json_encoding().encoded(a_record()));
   EXPECT_EQ(request.find('\n'), request.npos) << "a request is one line";
   EXPECT_EQ(json::parse(request), json::parse(R"({"resourceLogs": [{
     "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "s"}}]},
@@ -160,8 +165,7 @@ TEST(JsonEncoding, PutsLogRecordsIntoARequest) {
 }
 
 TEST(ProtobufEncoding, HasTheFieldsOfTheSpecification) {
-  std::string const request =
-      protobuf_encoding().request(Signal::traces, {{{"service.name", "s"}}}, {protobuf_encoding().encoded(a_span())});
+  std::string const request = request_of(protobuf_encoding(), Signal::traces, protobuf_encoding().encoded(a_span()));
   std::string const of_resource = only(request, 1).bytes;
   std::string const attribute = only(only(of_resource, 1).bytes, 1).bytes;
   EXPECT_EQ(only(attribute, 1).bytes, "service.name");
@@ -217,11 +221,12 @@ TEST(ProtobufEncoding, HasTheFieldsOfLogRecords) {
 template <class Item>
 std::vector<std::size_t> requests_of(Encoding const& encoding, std::vector<Item> items) {
   std::vector<std::size_t> counts;
-  auto const count = [&counts](std::string_view request) {
+  auto const count = [&counts](std::string_view request, std::size_t of_request) {
     EXPECT_LE(request.size(), RequestWriter::kMaxBytes);
     json const parsed = json::parse(request);
     counts.push_back(parsed.contains("resourceSpans") ? parsed["resourceSpans"][0]["scopeSpans"][0]["spans"].size()
                                                       : parsed["resourceLogs"][0]["scopeLogs"][0]["logRecords"].size());
+    EXPECT_EQ(counts.back(), of_request);
   };
   RequestWriter writer({encoding, count}, {encoding, count});
   writer.begin_resource({{{"service.name", "s"}}});
@@ -248,6 +253,35 @@ TEST(RequestWriter, PutsAtMost2MebibytesIntoARequest) {
   }
 }
 
+TEST(RequestWriter, PutsManyProcessesIntoARequest) {
+  for (std::size_t const text_bytes : {std::size_t{1}, std::size_t{20'000}}) {
+    std::vector<std::size_t> counts;
+    std::map<std::string, std::size_t> spans;  // by the name of their process
+    RequestWriter writer({json_encoding(),
+                          [&](std::string_view request, std::size_t items) {
+                            EXPECT_LE(request.size(), RequestWriter::kMaxBytes);
+                            counts.push_back(items);
+                            json const parsed = json::parse(request);
+                            for (json const& one : parsed["resourceSpans"])
+                              spans[one["resource"]["attributes"][0]["value"]["stringValue"]] +=
+                                  one["scopeSpans"][0]["spans"].size();
+                          }},
+                         {json_encoding(), nullptr});
+    for (int process = 0; process < 300; ++process) {
+      writer.begin_resource({{{"service.name", std::to_string(process)}, {"text", std::string(text_bytes, 'x')}}});
+      for (int i = 0; i < process % 4; ++i) writer.add(Span());
+    }
+    writer.flush();
+    if (text_bytes == 1) {
+      EXPECT_THAT(counts, ElementsAre(450));
+    }
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), 450u);
+    EXPECT_EQ(spans["299"], 3u);
+    EXPECT_EQ(spans["298"], 2u);
+    EXPECT_THAT(spans, SizeIs(225)) << "the others have no spans";
+  }
+}
+
 TEST(RequestWriter, CountsWhatMakesASpanTooLarge) {
   Span span;
   for (int i = 0; i < 8; ++i) {
@@ -255,8 +289,9 @@ TEST(RequestWriter, CountsWhatMakesASpanTooLarge) {
     span.events.push_back({{}, "e", {{"text", std::string(400'000, 'x')}}});
   }
   json written;
-  RequestWriter writer({json_encoding(), [&written](std::string_view request) { written = json::parse(request); }},
-                       {json_encoding(), nullptr});
+  RequestWriter writer(
+      {json_encoding(), [&written](std::string_view request, std::size_t) { written = json::parse(request); }},
+      {json_encoding(), nullptr});
   writer.begin_resource({});
   writer.add(std::move(span));
   writer.flush();

@@ -77,6 +77,11 @@ class ExportLayer final : public tracing::Layer {
     return index == Outline::kNone || from_.outlines[index].tag != tag ? Outline::kNone : index;
   }
   void add_thread(Attributes& to, tracing::Track const& track) const;
+  // Returns the id of a span or, for kNone, of the span around all spans with the tag.
+  std::uint64_t id_of(std::size_t index, std::uint32_t tag) const {
+    return index == Outline::kNone ? from_.ids.around(tag) : from_.ids.span(from_.outlines[index].key);
+  }
+  Link link_to(std::size_t index) const;
   void add_links(Span& span, Outline const& outline) const;
   static void add_status(Span& span, Outline const& outline);
   void add_event(tracing::Event const& event, Instant time, std::size_t index);
@@ -101,17 +106,21 @@ void ExportLayer::add_thread(Attributes& to, tracing::Track const& track) const 
   }
 }
 
+// Returns a link to a span or, if its trace was too large for it, to what is around it.
+Link ExportLayer::link_to(std::size_t index) const {
+  return {from_.ids.trace_of(from_.outlines[index].tag), id_of(kept(index), from_.outlines[index].tag), {}};
+}
+
 // Adds links to the spans that a span follows from, such as to the launch of a kernel.
 void ExportLayer::add_links(Span& span, Outline const& outline) const {
   auto const [first, last] = from_.links.causes_of.equal_range(outline.key);
   for (auto at = first; at != last; ++at) {
     auto const cause = from_.causes.find(at->second);
-    if (cause == from_.causes.end()) continue;
-    span.links.push_back({from_.ids.trace_of(from_.outlines[cause->second].tag), from_.ids.span(at->second), {}});
+    if (cause != from_.causes.end()) span.links.push_back(link_to(cause->second));
   }
-  if (outline.parent == Outline::kNone || from_.outlines[outline.parent].tag == outline.tag) return;
-  Outline const& parent = from_.outlines[outline.parent];
-  span.links.push_back({from_.ids.trace_of(parent.tag), from_.ids.span(parent.key), {}});
+  bool const has_parent_elsewhere =
+      outline.parent != Outline::kNone && from_.outlines[outline.parent].tag != outline.tag;
+  if (has_parent_elsewhere) span.links.push_back(link_to(outline.parent));
 }
 
 void ExportLayer::add_status(Span& span, Outline const& outline) {
@@ -131,7 +140,7 @@ void ExportLayer::on_close(SpanRef closed, Context const& context) noexcept {
   tracing::Metadata const& metadata = closed.metadata();
   Span span{.trace = from_.ids.trace_of(outline.tag), .id = from_.ids.span(outline.key)};
   bool const has_parent = outline.parent != Outline::kNone && from_.outlines[outline.parent].tag == outline.tag;
-  span.parent = has_parent ? from_.ids.span(from_.outlines[outline.parent].key) : from_.ids.around(outline.tag);
+  span.parent = id_of(has_parent ? outline.parent : Outline::kNone, outline.tag);
   span.begin = outline.begin;
   span.end = outline.end;
   span.name = metadata.name();
@@ -200,9 +209,8 @@ void ExportLayer::add_record(tracing::Event const& event, Context const& context
   add_thread(record.attributes, context.track());
   add_place(record.attributes, event.metadata());
   std::uint32_t const tag = index == Outline::kNone ? now_.tag : from_.outlines[index].tag;
-  std::size_t const span = kept(index);
   record.trace = from_.ids.trace_of(tag);
-  record.span = span == Outline::kNone ? from_.ids.around(tag) : from_.ids.span(from_.outlines[span].key);
+  record.span = id_of(kept(index), tag);
   to_.add(std::move(record));
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -244,6 +245,29 @@ TEST(Exporter, BoundsATraceWithTheEventsOfItsSpans) {
   for (Span const& span : all.spans) bytes += protobuf_encoding().encoded(span).size();
   EXPECT_LT(bytes, 4'000'000u + 10'000);
   EXPECT_NE(attribute(all.span("run").attributes, "testlog.dropped_spans"), "none");
+}
+
+TEST(Exporter, LinksToWhatIsAroundADroppedCause) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder / "run.rec";
+  Collected all;
+  export_to(all,
+            tracing_test::record_to({.path = path},
+                                    [] {
+                                      auto const outer = TRACE_MAKE_SPAN(info, "outer");
+                                      tracing::Span effect;
+                                      outer.in_scope([&effect] {
+                                        auto const cause =
+                                            TRACE_MAKE_SPAN(info, "cause", kv("text", std::string(2000, 'x')));
+                                        effect = TRACE_MAKE_SPAN(info, "effect", tracing::parent(nullptr));
+                                        effect.follows_from(cause);
+                                      });
+                                      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                    }),
+            {.max_trace_bytes = 3000});
+  ASSERT_THAT(all.span("effect").links, SizeIs(1));
+  EXPECT_EQ(all.span("effect").links[0].span, all.span("outer").id);
+  EXPECT_THROW(all.span("cause"), std::runtime_error);
 }
 
 TEST(Exporter, PutsLogRecordsOfDroppedSpansIntoTheSpansAround) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/profile/gzip.h"
 
 #ifdef TESTLOG_HAS_HTTP
@@ -126,15 +127,16 @@ HttpSender::Answer HttpSender::post(std::string_view, Clock::time_point) { retur
 
 void HttpSender::fail(std::string const& why) {
   has_failed_ = true;
-  failure_ = place() + " " + why + "\n";
+  failure_ = place() + " " + tracing::sanitized_in_line(why) + "\n";
 }
 
 // Notes what an answer says that asks for no repetition.
-void HttpSender::take(Answer const& answer) {
+void HttpSender::take(Answer const& answer, std::size_t items) {
   if (answer.status >= 200 && answer.status < 300) {
     auto const partial = read_partial_success(answer.body, answer.content_type.find("json") != std::string::npos);
     rejected_ += partial.rejected;
-    if (!partial.message.empty()) warning_ = partial.message;
+    sent_ += items - std::min<std::uint64_t>(items, partial.rejected);
+    if (!partial.message.empty()) warning_ = tracing::sanitized_in_line(partial.message);
     return;
   }
   std::string const status = std::to_string(answer.status) + (answer.reason.empty() ? "" : " " + answer.reason);
@@ -145,14 +147,15 @@ void HttpSender::take(Answer const& answer) {
   fail("refused the " + what_ + ": " + status + (error.empty() ? "" : ": " + error));
 }
 
-void HttpSender::send(std::string_view request) {
+void HttpSender::send(std::string_view request, std::size_t items) {
   if (has_failed_) return;
-  auto const deadline = Clock::now() + endpoint_.timeout;
+  if (Clock::now() >= until_) return fail("took " + std::to_string(sent_) + " " + what_ + " before the time was over");
+  auto const deadline = std::min(until_, Clock::now() + endpoint_.timeout);
   std::chrono::milliseconds pause = 250ms;
   for (;; pause *= 2) {
     Answer const answer = post(request, deadline);
     if (answer.status == 0 && !answer.has_connected) return fail("cannot be reached");
-    if (answer.status != 0 && !is_busy(answer.status)) return take(answer);
+    if (answer.status != 0 && !is_busy(answer.status)) return take(answer, items);
     auto const wait = answer.status == 0 ? pause : wait_of(answer.retry_after).value_or(pause);
     if (Clock::now() + wait < deadline) {
       std::this_thread::sleep_for(wait);

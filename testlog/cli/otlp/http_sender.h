@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,22 +17,28 @@ namespace testlog::cli::otlp {
 /// nothing more: so a receiver that is absent or slow costs the timeout once. Single-thread.
 class HttpSender {
  public:
+  using Clock = std::chrono::steady_clock;
   /// Returns false if this program was built without cpp-httplib.
   static bool is_available() noexcept;
 
-  /// `what` names what is sent: `spans`.
-  HttpSender(Endpoint endpoint, std::string what) : endpoint_(std::move(endpoint)), what_(std::move(what)) {}
+  /// `what` names what is sent: `spans`. Nothing is sent from the time `until` on.
+  HttpSender(Endpoint endpoint, std::string what, Clock::time_point until = Clock::time_point::max())
+      : endpoint_(std::move(endpoint)), what_(std::move(what)), until_(until) {}
   HttpSender(HttpSender const&) = delete;
   HttpSender& operator=(HttpSender const&) = delete;
 
-  void send(std::string_view request);
+  /// Sends a request with so many spans or log records.
+  void send(std::string_view request, std::size_t items);
+  /// Returns how many were taken.
+  std::uint64_t sent() const noexcept { return sent_; }
+  /// Returns true if nothing more will be sent.
+  bool has_failed() const noexcept { return has_failed_; }
   /// Returns false if something was not taken.
   bool has_sent_all() const noexcept { return !has_failed_ && rejected_ == 0; }
   /// Returns a sentence about each thing that went wrong, as lines without `testlog:` before them.
   std::string problems() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Answer {
     int status = 0;  // 0: there was none
     std::string reason{};
@@ -42,12 +49,14 @@ class HttpSender {
   };
 
   Answer post(std::string_view body, Clock::time_point deadline);
-  void take(Answer const& answer);
+  void take(Answer const& answer, std::size_t items);
   void fail(std::string const& why);
   std::string place() const { return endpoint_.server + endpoint_.path; }
 
   Endpoint const endpoint_;
   std::string const what_;
+  Clock::time_point const until_;
+  std::uint64_t sent_ = 0;
   bool has_failed_ = false;
   std::string failure_;
   std::uint64_t rejected_ = 0;

@@ -168,13 +168,12 @@ class Json final : public Encoding {
     }
     return text_of(out);
   }
-  std::string request(Signal signal, Resource const& resource, std::vector<std::string> const& items) const override {
+  std::string of_resource(Signal signal, Resource const& resource,
+                          std::vector<std::string> const& items) const override {
     Out out;
     {
       bool const traces = signal == Signal::traces;
-      Members request(out);
-      Members list(request.key(traces ? "resourceSpans" : "resourceLogs"), '[');
-      Members of_resource(list.next());
+      Members of_resource(out);
       {
         Members members(of_resource.key("resource"));
         append_attributes(members, resource.attributes);
@@ -188,6 +187,15 @@ class Json final : public Encoding {
       }
       Members all(of_scope.key(traces ? "spans" : "logRecords"), '[');
       for (std::string const& item : items) all.next().append(item);
+    }
+    return text_of(out);
+  }
+  std::string request(Signal signal, std::vector<std::string> const& resources) const override {
+    Out out;
+    {
+      Members request(out);
+      Members list(request.key(signal == Signal::traces ? "resourceSpans" : "resourceLogs"), '[');
+      for (std::string const& one : resources) list.next().append(one);
     }
     return text_of(out);
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "tracing_core/profile/gzip.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli::otlp {
@@ -130,7 +131,13 @@ std::optional<Endpoint> read_endpoint(Signal signal, std::string const& url, Get
   if (!problem.empty())
     reject(reports, headers.variable, "...", "not a list of headers; expected name=value,name=value");
   read_timeout(setting_of(signal, "TIMEOUT", get), endpoint, reports);
-  endpoint.is_compressed = read_choice(setting_of(signal, "COMPRESSION", get), "gzip", "none", reports);
+  Setting const compression = setting_of(signal, "COMPRESSION", get);
+  endpoint.is_compressed = read_choice(compression, "gzip", "none", reports);
+  if (endpoint.is_compressed && !tracing::recording::Gzip::is_available()) {
+    endpoint.is_compressed = false;
+    reject(reports, compression.variable, "gzip",
+           "this program was built without zlib (Debian: zlib1g-dev); expected none");
+  }
   endpoint.is_json = read_choice(setting_of(signal, "PROTOCOL", get), "http/json", "http/protobuf", reports);
   return endpoint;
 }

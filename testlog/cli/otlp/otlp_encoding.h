@@ -12,7 +12,8 @@ namespace testlog::cli::otlp {
 
 enum class Signal : std::uint8_t { traces, logs };
 
-/// Encodes spans and log records one by one, and then a request of several. Stateless.
+/// Encodes spans and log records one by one, then those of a process, and then a request of several processes.
+/// Stateless.
 class Encoding {
  public:
   Encoding() = default;
@@ -22,8 +23,11 @@ class Encoding {
 
   virtual std::string encoded(Span const& span) const = 0;
   virtual std::string encoded(LogRecord const& record) const = 0;
-  /// Returns an ExportTraceServiceRequest or an ExportLogsServiceRequest with these encoded spans or log records.
-  virtual std::string request(Signal signal, Resource const& resource, std::vector<std::string> const& items) const = 0;
+  /// Returns ResourceSpans or ResourceLogs with these encoded spans or log records.
+  virtual std::string of_resource(Signal signal, Resource const& resource,
+                                  std::vector<std::string> const& items) const = 0;
+  /// Returns an ExportTraceServiceRequest or an ExportLogsServiceRequest with what of_resource() returned.
+  virtual std::string request(Signal signal, std::vector<std::string> const& resources) const = 0;
 };
 
 // ---- for the encodings ----

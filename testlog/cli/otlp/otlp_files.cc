@@ -1,7 +1,7 @@
 #include "testlog/cli/otlp/otlp_files.h"
 
 #include <cstdlib>
-#include <optional>
+#include <memory>
 #include <string_view>
 #include <system_error>
 
@@ -11,7 +11,6 @@
 #include "testlog/cli/otlp/request_writer.h"
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/terminal.h"
-#include "tracing_core/profile/gzip.h"
 
 namespace testlog::cli::otlp {
 namespace {
@@ -25,7 +24,7 @@ class Lines {
 
   RequestWriter::Out out() {
     if (file_ == nullptr) return nullptr;
-    return [this](std::string_view request) {
+    return [this](std::string_view request, std::size_t) {
       limit_.spend(request.size());
       file_->write(request);
       file_->write("\n");
@@ -46,79 +45,100 @@ class Lines {
   std::unique_ptr<OutputFile> file_;
 };
 
-void export_to(RequestWriter& writer, Recordings const& files, OtlpOptions const& options, OutputLimit& limit) {
-  Exporter exporter(
-      {.make_filter = [&options] { return filter_of("export", options.filter); }, .span_events = options.span_events},
-      writer);
-  std::string reports;
-  for (auto const& file : files) {
+// Exports the recordings. Stops before the next recording once `is_done` returns true. Returns how many it exported.
+std::uint64_t export_to(RequestWriter& writer, OtlpOptions const& options, OutputLimit& limit, bool& is_complete,
+                        std::function<bool()> const& is_done) {
+  Exporter exporter({.make_filter = [&options] { return filter_of(options.command, options.filter); },
+                     .span_events = options.span_events},
+                    writer);
+  std::string reports, repeated;  // each recording is about the same variables
+  std::uint64_t count = 0;
+  for (std::string const& path : options.recordings) {
+    if (is_done()) break;
+    auto const file = open_recording(options.command, path);
+    is_complete = is_complete && file != nullptr;
+    if (file == nullptr) continue;
+    limit.add(*file);
     auto const each = [&](tracing::recording::Entry const& entry) {
       limit.check(*file);
       file->learn(entry);
     };
-    exporter.add(*file->recording, file->path, each, reports);
+    exporter.add(*file->recording, path, each, count == 0 ? reports : repeated);
+    if (options.each != nullptr) options.each(*file);
+    ++count;
   }
   exporter.finish();
   writer.flush();
   report(reports);
+  return count;
 }
 
 // Returns a function that sends requests, or null without a sender.
 RequestWriter::Out out_of(std::optional<HttpSender>& sender) {
   if (!sender) return nullptr;
-  return [&sender](std::string_view request) { sender->send(request); };
+  return [&sender](std::string_view request, std::size_t items) { sender->send(request, items); };
 }
 
-char const* variable(char const* name) noexcept { return std::getenv(name); }
-
-// Returns each line with `testlog export: ` before it.
-std::string with_command(std::string_view lines) {
-  std::string all;
-  for (std::size_t end; (end = lines.find('\n')) != lines.npos; lines.remove_prefix(end + 1))
-    all.append("testlog export: ").append(lines.substr(0, end + 1));
-  return all;
+Encoding const& encoding_of(std::optional<Endpoint> const& endpoint) {
+  return endpoint && endpoint->is_json ? json_encoding() : protobuf_encoding();
 }
 
 }  // namespace
 
-int write_files(Recordings const& files, OtlpOptions const& options, std::string const& traces,
-                std::string const& logs) {
-  OutputLimit limit;
-  for (auto const& file : files) limit.add(*file);
-  Lines trace_lines(traces, limit), log_lines(logs, limit);
-  RequestWriter writer({json_encoding(), trace_lines.out()}, {json_encoding(), log_lines.out()});
-  export_to(writer, files, options, limit);
-  bool const has_traces = trace_lines.finish();
-  return log_lines.finish() && has_traces ? kDone : kFailed;
+char const* variable(char const* name) noexcept { return std::getenv(name); }
+
+std::string with_command(std::string const& command, std::string_view lines) {
+  std::string all;
+  for (std::size_t end; (end = lines.find('\n')) != lines.npos; lines.remove_prefix(end + 1))
+    all.append("testlog ").append(command).append(": ").append(lines.substr(0, end + 1));
+  return all;
 }
 
-int send(Recordings const& files, OtlpOptions const& options, std::string const& url) {
+int write_files(OtlpOptions const& options, std::string const& traces, std::string const& logs) {
+  OutputLimit limit;
+  Lines trace_lines(traces, limit), log_lines(logs, limit);
+  RequestWriter writer({json_encoding(), trace_lines.out()}, {json_encoding(), log_lines.out()});
+  bool is_complete = true;
+  (void)export_to(writer, options, limit, is_complete, [] { return false; });
+  bool const has_traces = trace_lines.finish();
+  return log_lines.finish() && has_traces && is_complete ? kDone : kFailed;
+}
+
+Sent send_to(Receivers const& receivers, OtlpOptions const& options) {
+  std::optional<HttpSender> traces, logs;
+  if (receivers.traces) traces.emplace(*receivers.traces, "spans", receivers.until);
+  if (receivers.logs) logs.emplace(*receivers.logs, "log records", receivers.until);
+  auto const can_send = [](std::optional<HttpSender> const& sender) { return sender && !sender->has_failed(); };
+  OutputLimit limit;
+  RequestWriter writer({encoding_of(receivers.traces), out_of(traces)}, {encoding_of(receivers.logs), out_of(logs)});
+  Sent sent;
+  sent.recordings =
+      export_to(writer, options, limit, sent.is_complete, [&] { return !can_send(traces) && !can_send(logs); });
+  for (std::optional<HttpSender> const* const sender : {&traces, &logs}) {
+    if (!*sender) continue;
+    (sender == &traces ? sent.spans : sent.records) = (*sender)->sent();
+    sent.is_complete = sent.is_complete && (*sender)->has_sent_all();
+    sent.has_failed = sent.has_failed || (*sender)->has_failed();
+    sent.problems += (*sender)->problems();
+  }
+  return sent;
+}
+
+int send(OtlpOptions const& options, std::string const& url) {
   if (is_disabled(variable)) {
     report("testlog export: nothing was sent, since OTEL_SDK_DISABLED is true\n");
     return kDone;
   }
   std::string reports;
-  auto const of_traces = read_endpoint(Signal::traces, url, variable, reports);
+  Receivers receivers{.traces = read_endpoint(Signal::traces, url, variable, reports)};
   char const* const logs_url = variable("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT");
   bool const with_logs = logs_url != nullptr && *logs_url != 0 && !options.span_events;
-  auto const of_logs = with_logs ? read_endpoint(Signal::logs, {}, variable, reports) : std::nullopt;
+  if (with_logs) receivers.logs = read_endpoint(Signal::logs, {}, variable, reports);
   report(reports);
-  if (!of_traces || (with_logs && !of_logs)) return kBadUsage;
-  if ((of_traces->is_compressed || (of_logs && of_logs->is_compressed)) && !tracing::recording::Gzip::is_available())
-    throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot compress");
-  std::optional<HttpSender> traces, logs;
-  traces.emplace(*of_traces, "spans");
-  if (of_logs) logs.emplace(*of_logs, "log records");
-  OutputLimit limit;
-  for (auto const& file : files) limit.add(*file);
-  auto const encoding_of = [](Endpoint const& endpoint) -> Encoding const& {
-    return endpoint.is_json ? json_encoding() : protobuf_encoding();
-  };
-  RequestWriter writer({encoding_of(*of_traces), out_of(traces)},
-                       {encoding_of(of_logs ? *of_logs : *of_traces), out_of(logs)});
-  export_to(writer, files, options, limit);
-  report(with_command(traces->problems() + (logs ? logs->problems() : "")));
-  return traces->has_sent_all() && (!logs || logs->has_sent_all()) ? kDone : kFailed;
+  if (!receivers.traces || (with_logs && !receivers.logs)) return kBadUsage;
+  Sent const sent = send_to(receivers, options);
+  report(with_command(options.command, sent.problems));
+  return sent.is_complete ? kDone : kFailed;
 }
 
 }  // namespace testlog::cli::otlp

@@ -133,19 +133,23 @@ class Protobuf final : public Encoding {
     return text_of(out);
   }
   // Traces and logs have the same numbers of fields down to the spans and the log records.
-  std::string request(Signal, Resource const& resource, std::vector<std::string> const& items) const override {
+  std::string of_resource(Signal, Resource const& resource, std::vector<std::string> const& items) const override {
     Out out;
     ProtoWriter proto(out);
-    proto.message(1, [&] {
-      proto.message(1, [&] { append_attributes(proto, 1, resource.attributes); });
-      proto.message(2, [&] {
-        proto.message(1, [&] {
-          proto.text(1, kScope);
-          proto.text(2, TESTLOG_VERSION);
-        });
-        for (std::string const& item : items) proto.bytes(2, item);
+    proto.message(1, [&] { append_attributes(proto, 1, resource.attributes); });
+    proto.message(2, [&] {
+      proto.message(1, [&] {
+        proto.text(1, kScope);
+        proto.text(2, TESTLOG_VERSION);
       });
+      for (std::string const& item : items) proto.bytes(2, item);
     });
+    return text_of(out);
+  }
+  std::string request(Signal, std::vector<std::string> const& resources) const override {
+    Out out;
+    ProtoWriter proto(out);
+    for (std::string const& one : resources) proto.bytes(1, one);
     return text_of(out);
   }
 };

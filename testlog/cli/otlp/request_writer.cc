@@ -30,11 +30,11 @@ bool shrink(LogRecord& record) {
 }  // namespace
 
 void RequestWriter::begin_resource(Resource const& resource) {
-  flush();
+  for (Pending* const pending : {&traces_, &logs_}) {
+    end_resource(*pending);
+    pending->empty_bytes = pending->target.encoding.of_resource(pending->signal, resource, {}).size() + 2 * kItemBytes;
+  }
   resource_ = resource;
-  for (Pending* const pending : {&traces_, &logs_})
-    pending->bytes = pending->empty_bytes =
-        pending->target.encoding.request(pending->signal, resource_, {}).size() + kItemBytes;
 }
 
 template <class Item>
@@ -45,16 +45,26 @@ void RequestWriter::add_to(Pending& pending, Item& item) {
   while (pending.empty_bytes + encoded.size() + kItemBytes > kMaxBytes && shrink(item))
     encoded = encoding.encoded(item);
   std::size_t const bytes = encoded.size() + kItemBytes;
-  if (pending.items.size() == kMaxItems || pending.bytes + bytes > kMaxBytes) flush(pending);
+  std::size_t const of_resource = pending.items.empty() ? pending.empty_bytes : 0;
+  if (pending.count == kMaxItems || pending.bytes + of_resource + bytes > kMaxBytes) flush(pending);
+  if (pending.items.empty()) pending.bytes += pending.empty_bytes;
   pending.bytes += bytes;
   pending.items.push_back(std::move(encoded));
+  ++pending.count;
+}
+
+void RequestWriter::end_resource(Pending& pending) const {
+  if (pending.items.empty()) return;
+  pending.resources.push_back(pending.target.encoding.of_resource(pending.signal, resource_, pending.items));
+  pending.items.clear();
 }
 
 void RequestWriter::flush(Pending& pending) {
+  end_resource(pending);
   auto const& [encoding, out] = pending.target;
-  if (!pending.items.empty()) out(encoding.request(pending.signal, resource_, pending.items));
-  pending.items.clear();
-  pending.bytes = pending.empty_bytes;
+  if (pending.count != 0) out(encoding.request(pending.signal, pending.resources), pending.count);
+  pending.resources.clear();
+  pending.count = pending.bytes = 0;
 }
 
 void RequestWriter::flush() {

@@ -13,12 +13,13 @@
 namespace testlog::cli::otlp {
 
 /// Passes on a request when it has 512 items or when one more item could make it larger than 2 MiB; receivers take at
-/// most 4 MiB. A span or log record that is larger alone loses events and attributes, which it counts.
+/// most 4 MiB. A request may have the items of many resources: ctest starts a process for each test. A span or log
+/// record that is larger alone loses events and attributes, which it counts.
 class RequestWriter final : public Receiver {
  public:
   static constexpr std::size_t kMaxItems = 512;
   static constexpr std::size_t kMaxBytes = std::size_t{2} << 20;
-  using Out = std::function<void(std::string_view request)>;
+  using Out = std::function<void(std::string_view request, std::size_t items)>;
 
   /// Where the requests of a signal go. Without `out`, nothing of the signal is encoded.
   struct Target {
@@ -38,13 +39,16 @@ class RequestWriter final : public Receiver {
   struct Pending {
     Signal signal;
     Target target;
-    std::vector<std::string> items{};
-    std::size_t bytes = 0;
-    std::size_t empty_bytes = 0;  // of a request without items
+    std::vector<std::string> resources{};  // encoded, before the current one
+    std::vector<std::string> items{};      // of the current resource
+    std::size_t count = 0;                 // items of all resources
+    std::size_t bytes = 0;                 // at least what the request takes
+    std::size_t empty_bytes = 0;           // what the current resource takes without items
   };
 
   template <class Item>
   void add_to(Pending& pending, Item& item);
+  void end_resource(Pending& pending) const;
   void flush(Pending& pending);
 
   Resource resource_;

@@ -13,6 +13,7 @@
 #include "testlog/cli/ci/junit.h"
 #include "testlog/cli/ci/report_run.h"
 #include "testlog/cli/commands.h"
+#include "testlog/cli/otlp/send_run.h"
 #include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
@@ -91,7 +92,8 @@ int run_after_ctest(std::vector<std::string> const& folders) {
   try_to([&folders, &ci] {
     std::string const junit = junit_path();
     summary::RunSummary all;
-    for (RecordedRun const& run : runs_of_ctest(folders)) {
+    std::vector<RecordedRun> const runs = runs_of_ctest(folders);
+    for (RecordedRun const& run : runs) {
       try_to([&] {
         summary::RunSummary summary = sum_up(run, ci, !junit.empty());
         if (all.folder.empty()) all.folder = summary.folder;
@@ -100,7 +102,9 @@ int run_after_ctest(std::vector<std::string> const& folders) {
       });
       tracing::environment::limit_passed(run.folder.string());
     }
-    if (!junit.empty() && !all.folder.empty()) write_junit(all, ci, for_each_line_of_report, junit);
+    if (!junit.empty() && !all.folder.empty()) try_to([&] { write_junit(all, ci, for_each_line_of_report, junit); });
+    std::string const sent = otlp::send_run(runs);
+    print(ci.service == CiService::none ? sent : without_commands(sent));
   });
   (void)flush_output("summary");
   return kDone;
@@ -122,7 +126,8 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Failures count as one cause if the innermost span around the failure and the last event of level ERROR before it are the same or,
-without such an event, the assertion. ctest prints this at its end, for the tests of testlog_discover_tests().
+without such an event, the assertion. ctest prints this at its end, for the tests of testlog_discover_tests(); with
+TRACE_OTLP=failed or all it also sends their spans to a receiver of OpenTelemetry.
 
 Examples:
   testlog summary
