@@ -67,7 +67,7 @@ class EnvSession {
     for (auto& [layer, filter_of_perf, statistics] : perf_->take_layers())
       builder.with(std::move(layer), std::move(filter_of_perf));
     auto registry = std::move(builder).build();
-    if (records_to_file_) write_trace_context(*recording_, options_.traceparent, options_.tracestate);
+    if (records_to_file_) write_process_mark(*recording_, options_.traceparent, options_.tracestate);
     set_span_source({.store = records_to_file_ ? recording_.get() : nullptr,
                      .registry = registry.get(),
                      .traceparent = options_.traceparent,

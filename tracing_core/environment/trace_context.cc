@@ -156,19 +156,19 @@ std::string host_name() {
 
 void set_span_source(SpanSource made) { source() = std::move(made); }
 
-void write_trace_context(internal::RecordStore const& store, std::string const& traceparent,
-                         std::string const& tracestate) {
+void write_process_mark(internal::RecordStore const& store, std::string const& traceparent,
+                        std::string const& tracestate) {
   static auto const* const kSite =
       new internal::MarkSite("process", {"pid", "host", "command", "traceparent", "tracestate"});
-  if (traceparent.empty()) return;
   constexpr auto kDescribe = [](internal::ChunkWriter& writer) noexcept { writer.describe_thread("tracing"); };
   internal::ChunkWriter writer;
   writer.start(store.parts(), internal::kMarksTrack, getpid(), kDescribe);
   writer.pin_chunks(1);
   std::string const host = host_name();
-  std::array<Value, 5> const values{
-      Value::of_i64(getpid()), Value::of_text(host), Value::of_text(std::string_view(program_invocation_name)),
-      Value::of_text(traceparent), tracestate.empty() ? Value() : Value::of_text(tracestate)};
+  std::array<Value, 5> const values{Value::of_i64(getpid()), Value::of_text(host),
+                                    Value::of_text(std::string_view(program_invocation_name)),
+                                    traceparent.empty() ? Value() : Value::of_text(traceparent),
+                                    tracestate.empty() ? Value() : Value::of_text(tracestate)};
   writer.write({.type = internal::RecordType::mark,
                 .metadata = &kSite->metadata(),
                 .values = values.data(),

@@ -95,8 +95,9 @@ void set_span_source(SpanSource source);
 
 /// Returns the name of this host, as recordings have it.
 std::string host_name();
-/// Writes TRACEPARENT and TRACESTATE, if they are set, into the recording of a process that runs no tests.
-void write_trace_context(internal::RecordStore const& store, std::string const& traceparent,
-                         std::string const& tracestate);
+/// Writes into the recording of a process that runs no tests which process it is, and TRACEPARENT and TRACESTATE if
+/// they are set.
+void write_process_mark(internal::RecordStore const& store, std::string const& traceparent,
+                        std::string const& tracestate);
 
 }}}  // namespace tracing::v1::environment

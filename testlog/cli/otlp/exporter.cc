@@ -267,9 +267,9 @@ void Exporter::add(Recording& recording, std::string const& path, std::function<
     if (is_test) to_.add(test_span(test->second, tag, ids));
     if (tag != 0)
       to_.add(inner_span(is_test ? &test->second : nullptr, tag, ids, facts, {missing.spans, recording.lost_of(tag)}));
-    if (tag == 0 && missing.spans != 0)
-      add_attribute(root.span.attributes, "testlog.dropped_spans", static_cast<std::int64_t>(missing.spans));
+    if (tag == 0) root.dropped_spans += static_cast<std::int64_t>(missing.spans);
   }
+  root.overwritten_records += static_cast<std::int64_t>(recording.lost_of(0));
   SpanLinks const links = SpanLinks::of(recording);
   std::unordered_map<std::uint64_t, std::size_t> causes;
   for (std::size_t i = 0; i < outlines.size(); ++i)
@@ -294,6 +294,9 @@ void Exporter::finish() {
       add_attribute(root.span.attributes, "testlog.tests", root.tests);
       add_attribute(root.span.attributes, "testlog.failed", root.failed);
     }
+    if (root.dropped_spans != 0) add_attribute(root.span.attributes, "testlog.dropped_spans", root.dropped_spans);
+    if (root.overwritten_records != 0)
+      add_attribute(root.span.attributes, "testlog.overwritten_records", root.overwritten_records);
     if (root.has_failed) root.span.status = StatusCode::error;
     to_.begin_resource(root.resource);
     to_.add(std::move(root.span));

@@ -56,6 +56,7 @@ class Exporter {
     Span span{};
     Resource resource{};  // of its first process
     std::int64_t tests = 0, failed = 0;
+    std::int64_t dropped_spans = 0, overwritten_records = 0;  // of what is in no test
     bool has_failed = false, runs_tests = false;
   };
 
