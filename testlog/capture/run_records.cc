@@ -22,8 +22,8 @@ using tracing::internal::MarkSite;
 // Their names and fields are part of the format of recordings.
 struct Marks {
   MarkSite process{"process",
-                   {"pid", "host", "directory", "command", "variables", "googletest", "run", "attempt", "traceparent",
-                    "tracestate"}};
+                   {"pid", "host", "boot", "directory", "command", "variables", "googletest", "run", "attempt",
+                    "traceparent", "tracestate"}};
   MarkSite ci{"ci", {"service", "revision", "url", "job", "run", "branch"}};
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
@@ -129,8 +129,9 @@ void RunRecords::begin_process(int argc, char const* const* argv, std::string_vi
   std::array<char, 4096> folder{};
   if (getcwd(folder.data(), folder.size()) == nullptr) folder[0] = 0;
   write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), tracing::environment::host_name(),
-        folder.data(), command_line(argc, argv), set_variables(), TESTLOG_GOOGLETEST_VERSION, run,
-        attempt == 0 ? Value() : Value::of_i64(attempt), known(environment.traceparent), known(environment.tracestate));
+        known(tracing::environment::boot_id()), folder.data(), command_line(argc, argv), set_variables(),
+        TESTLOG_GOOGLETEST_VERSION, run, attempt == 0 ? Value() : Value::of_i64(attempt),
+        known(environment.traceparent), known(environment.tracestate));
 }
 
 void RunRecords::ci(tracing::environment::CiJob const& job) noexcept {

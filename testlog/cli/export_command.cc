@@ -21,11 +21,13 @@
 #include "testlog/cli/otlp/http_sender.h"
 #include "testlog/cli/otlp/otlp_files.h"
 #include "testlog/cli/output_file.h"
+#include "testlog/cli/process_numbers.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
 #include "testlog/cli/runs/packed_run.h"
 #include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
+#include "testlog/cli/timeline/perfetto_archive.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome/chrome_trace.h"
 #include "tracing_core/export/flame/flame_lines.h"
@@ -59,6 +61,8 @@ struct Options {
   CLI::Option const* json = nullptr;
   CLI::Option const* junit = nullptr;
   CLI::Option const* filter_option = nullptr;
+  std::size_t top = ArchiveOptions::kDefaultTop;
+  CLI::Option const* top_option = nullptr;
   // One of these or both are given in place of one of the options above.
   CLI::Option const* otlp = nullptr;
   CLI::Option const* otlp_logs = nullptr;
@@ -89,19 +93,6 @@ std::string name_of(OpenedRecording const& file, RecordedTests const& tests) {
   bool const is_one = tests.size() == 1 && !tests.begin()->second.name.empty();
   return is_one ? tests.begin()->second.name : tracing::recording::name_of_recording(file.path);
 }
-
-// Numbers processes. In containers or on several machines, several processes may have one number; then a later process
-// gets the next free number.
-class ProcessNumbers {
- public:
-  std::uint64_t add(std::uint64_t pid) {
-    while (!taken_.insert(pid).second) ++pid;
-    return pid;
-  }
-
- private:
-  std::set<std::uint64_t> taken_;
-};
 
 tracing::recording::TraceSource source_of(OpenedRecording& file, RecordedTests const& tests, Options const& options,
                                           ProcessNumbers& processes, Output& output) {
@@ -344,6 +335,12 @@ int run(Options const& options) {
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
   check_otlp(options);
+  bool const is_archive = options.perfetto == format && path.ends_with(".tar");
+  if (!is_archive && options.top_option->count() > 0)
+    throw UsageError("export: --top is about a TAR; expected --perfetto and a name that ends in .tar");
+  if (is_archive)
+    return export_perfetto_archive(
+        {.inputs = options.inputs, .filter = options.filter, .output = path, .top = options.top});
   if (options.junit == format) return export_junit(options, path);
   DirectiveNotes directives("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.inputs);
@@ -375,6 +372,7 @@ constexpr char kFooter[] = R"(
 Examples:
   testlog export run.rec --perfetto run.pftrace       then open run.pftrace in ui.perfetto.dev
   testlog export --perfetto all.pftrace               all tests that failed in the last ctest on one timeline
+  testlog export --perfetto all.tar shard-*.tar       several machines on one timeline
   testlog export run.rec --xplane logs                then xprof --logdir logs
   testlog export worker-*.rec --chrome all.json       several processes in one trace
   testlog export run.rec --folded | testlog flame -o run.svg
@@ -419,7 +417,16 @@ Command add_export_command(CLI::App& program) {
   auto const add = [&command](char const* name, char const* description) {
     return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
   };
-  options.perfetto = add("--perfetto", "Writes a trace for ui.perfetto.dev to OUT; `-`, or no name: standard output");
+  options.perfetto =
+      add("--perfetto",
+          "Writes a trace for ui.perfetto.dev to OUT; `-`, or no name: standard output; NAME.tar: processes of several "
+          "machines and the slots of ctest on one timeline");
+  options.top_option =
+      command
+          .add_option("--top", options.top,
+                      "So many recordings in a TAR of --perfetto: of tests that failed first, then the slowest; 0: all")
+          ->check(CLI::Range(1'000'000).description(""))
+          ->capture_default_str();
   options.xplane =
       command.add_option("--xplane")
           ->description("Writes a profile for xprof and TensorBoard to DIR/plugins/profile/, a file for each recording")

@@ -84,6 +84,13 @@ void check_output(std::string const& command, std::vector<std::string> const& fi
     throw UsageError(command + ": the output would overwrite the recording " + output);
 }
 
+std::vector<std::string> files_of_run(std::string const& command, RecordedRun const& run) {
+  std::error_code error;
+  auto files = tracing::recording::recordings_in(run.folder.string(), tracing::recording::Folders::only_this, error);
+  leave_out_other_runs(command, run, files);
+  return files;
+}
+
 std::vector<std::string> files_of(std::string const& command, Inputs const& inputs) {
   if (!inputs.run.empty() && !inputs.paths.empty())
     throw UsageError(command + ": --run selects a run; name no recording beside it");
@@ -107,8 +114,7 @@ std::vector<std::string> files_of(std::string const& command, Inputs const& inpu
       continue;
     }
     using tracing::recording::Folders;
-    auto found = tracing::recording::recordings_in(path, Folders::only_this, error);
-    if (run) leave_out_other_runs(command, *run, found);
+    auto found = run ? files_of_run(command, *run) : tracing::recording::recordings_in(path, Folders::only_this, error);
     if (found.empty() && run)
       throw std::runtime_error(command + (inputs.run.empty() ? ": the last ctest" : ": this run") +
                                " left no recordings in " + printable(path) + ": its tests passed, or recorded nothing");

@@ -12,6 +12,8 @@
 
 namespace testlog::cli {
 
+struct RecordedRun;
+
 /// The recordings that a command reads.
 struct Inputs {
   std::vector<std::string> paths;  ///< files and folders; empty: the recordings of a run
@@ -49,6 +51,9 @@ std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection)
 /// and the run in or below the current folder has left no recordings. Throws UsageError if a name is empty, or if paths
 /// and a run are named.
 std::vector<std::string> files_of(std::string const& command, Inputs const& inputs);
+
+/// Returns the recordings that a run left in its folder, sorted by name; none if it left none.
+std::vector<std::string> files_of_run(std::string const& command, RecordedRun const& run);
 
 /// Throws UsageError if the output is one of the files, a TAR with one of them, or another recording or TAR: a mistake
 /// such as `-o *.rec` must not cost the user a recording. With `may_replace_tar`, a TAR that is not read may be

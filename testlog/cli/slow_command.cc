@@ -9,6 +9,7 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/recording_statistics.h"
 #include "testlog/cli/terminal.h"
+#include "testlog/cli/timeline/critical_report.h"
 #include "tracing_core/format/amounts.h"
 
 namespace testlog::cli {
@@ -21,6 +22,8 @@ struct Options {
   Selection selection;
   std::string filter = "trace";
   std::size_t top = 10;
+  bool critical = false;
+  CLI::Option const* filter_option = nullptr;
 };
 
 void print_spans(std::vector<tracing::SpanStatistics> const& spans, std::size_t top) {
@@ -50,6 +53,11 @@ void print_tests(std::vector<RecordedTest> tests, std::size_t top) {
 }
 
 int run(Options const& options) {
+  if (options.critical) {
+    if (options.selection.is_narrow() || options.filter_option->count() > 0)
+      throw UsageError("slow: --critical looks at all tests of a run; expected no --test, --failed or --filter");
+    return report_critical(options.selection.inputs, options.top);
+  }
   RecordingStatistics read("slow", options.filter, tracing::StatisticsBy::all);
   Status const status = read.add_all(options.selection) ? kDone : kFailed;
   tracing::Statistics const statistics = read.finish();
@@ -71,8 +79,12 @@ Of all recordings together: the spans in which threads spent the most time outsi
 that took longest. A span that is open at the end counts until the last record, one whose beginning was overwritten (cut)
 from the first that is left.
 
+With --critical: which tests made the run take so long. From the test that ended last, each time the test before is the
+one that made room for it; and how long the slots of ctest -j had no test.
+
 Examples:
   TRACE_RECORD_KEEP=all ctest; testlog slow           of all tests, also those that passed
+  ctest -j8; testlog slow --critical
   testlog slow --top 30 --filter mylib=trace run.rec
 
 Exit status: 0 something was printed; 1 a file could not be read, or nothing is selected; 2 a mistake in the command line.)";
@@ -83,11 +95,13 @@ Command add_slow_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("slow", "Prints the slowest spans and tests of recordings.");
   add_selection(*app, options->selection);
-  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")
-      ->capture_default_str();
+  options->filter_option =
+      app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")
+          ->capture_default_str();
   app->add_option("--top", options->top, "So many spans, and so many tests; 0: all")
       ->check(CLI::Range(1'000'000).description(""))
       ->capture_default_str();
+  app->add_flag("--critical", options->critical, "The chain of tests that bounds the run, and idle slots of ctest -j");
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <vector>
 
 #include "tracing_core/dispatch/dispatcher.h"
@@ -154,18 +155,26 @@ std::string host_name() {
   return system.nodename;
 }
 
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id.substr(0, 8);
+}
+
 void set_span_source(SpanSource made) { source() = std::move(made); }
 
 void write_process_mark(internal::RecordStore const& store, std::string const& traceparent,
                         std::string const& tracestate) {
   static auto const* const kSite =
-      new internal::MarkSite("process", {"pid", "host", "command", "traceparent", "tracestate"});
+      new internal::MarkSite("process", {"pid", "host", "boot", "command", "traceparent", "tracestate"});
   constexpr auto kDescribe = [](internal::ChunkWriter& writer) noexcept { writer.describe_thread("tracing"); };
   internal::ChunkWriter writer;
   writer.start(store.parts(), internal::kMarksTrack, getpid(), kDescribe);
   writer.pin_chunks(1);
-  std::string const host = host_name();
-  std::array<Value, 5> const values{Value::of_i64(getpid()), Value::of_text(host),
+  std::string const host = host_name(), boot = boot_id();
+  std::array<Value, 6> const values{Value::of_i64(getpid()),
+                                    Value::of_text(host),
+                                    boot.empty() ? Value() : Value::of_text(boot),
                                     Value::of_text(std::string_view(program_invocation_name)),
                                     traceparent.empty() ? Value() : Value::of_text(traceparent),
                                     tracestate.empty() ? Value() : Value::of_text(tracestate)};

@@ -95,6 +95,9 @@ void set_span_source(SpanSource source);
 
 /// Returns the name of this host, as recordings have it.
 std::string host_name();
+/// Returns 8 hexadecimal digits that tell apart machines whose hosts have one name, such as containers: the beginning
+/// of the kernel's boot id. Empty if the kernel does not tell it.
+std::string boot_id();
 /// Writes into the recording of a process that runs no tests which process it is, and TRACEPARENT and TRACESTATE if
 /// they are set.
 void write_process_mark(internal::RecordStore const& store, std::string const& traceparent,

@@ -39,6 +39,7 @@ class Marks {
  private:
   void add_process(Entry const& mark) {
     facts_.host = text_of_field(mark, "host");
+    facts_.boot = text_of_field(mark, "boot");
     facts_.directory = text_of_field(mark, "directory");
     facts_.command = text_of_field(mark, "command");
     facts_.tracestate = text_of_field(mark, "tracestate");

@@ -35,7 +35,7 @@ struct RunFacts {
   std::string path{};     ///< of the recording
   std::string program{};  ///< its name, without its folder
   std::uint64_t process = 0;
-  std::string host{}, directory{}, command{}, tracestate{};
+  std::string host{}, boot{}, directory{}, command{}, tracestate{};
   std::string ci_service{}, ci_revision{}, ci_url{}, ci_job{}, ci_run{}, ci_branch{};
   tracing::environment::TraceIdentity identity{};
   Instant begin{}, end{};

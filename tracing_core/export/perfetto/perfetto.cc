@@ -9,6 +9,7 @@ namespace {
 
 using Type = PerfettoPackets::Type;
 
+constexpr std::int64_t kStartOrder = -2;
 constexpr std::int64_t kTestsOrder = -1;  // above the threads, which have no order
 constexpr std::int64_t kOtherOrder = 1;
 // Keeps the numbers of arrows of held spans apart from the numbers of arrows of causes.
@@ -16,7 +17,8 @@ constexpr std::uint64_t kHeldFlow = std::uint64_t{1} << 63;
 
 class PerfettoTimeline final : public Timeline {
  public:
-  PerfettoTimeline(PerfettoPackets& packets, SpanLinks const& links) : packets_(packets), links_(links) {}
+  PerfettoTimeline(PerfettoPackets& packets, SpanLinks const& links, ProcessArrows arrows)
+      : packets_(packets), links_(links), arrows_(std::move(arrows)) {}
 
   Row add_thread(std::int64_t tid, std::string_view name) override { return packets_.add_thread(tid, name); }
   Row add_track(std::uint64_t, std::string_view name) override { return packets_.add_row(name, kOtherOrder); }
@@ -27,10 +29,14 @@ class PerfettoTimeline final : public Timeline {
     add(slice, [&] {
       if (slice.has_links) add_links(slice.key);
       if (slice.is_part) packets_.flow(slice.key | kHeldFlow);
+      if (!arrows_.from_spans.empty()) add_arrows(arrows_.from_spans, slice.key);
     });
   }
-  void begin_test(Row row, Instant time, std::string_view name) override {
-    packets_.add({Type::begin, row, time}, name);
+  void begin_test(Row row, Instant time, std::string_view name, std::uint32_t tag) override {
+    packets_.add({Type::begin, row, time}, [&] {
+      packets_.name(name);
+      add_arrows(arrows_.from_tests, tag);
+    });
   }
   void end(End const& end) override {
     if (!end.is_known) return;  // viewers show that it has no end
@@ -77,17 +83,34 @@ class PerfettoTimeline final : public Timeline {
     for (auto at = from; at != to; ++at) packets_.flow(at->second);
   }
 
+  // Draws the arrows from a slice. If the slice was ended and goes on in another slice, only from the first.
+  template <class Key>
+  void add_arrows(std::unordered_map<Key, ProcessArrows::Numbers>& from, Key key) {
+    auto const found = from.find(key);
+    if (found == from.end()) return;
+    for (std::uint64_t const number : found->second) packets_.shared_flow(number);
+    from.erase(found);
+  }
+
   PerfettoPackets& packets_;
   SpanLinks const& links_;
+  ProcessArrows arrows_;
 };
 
 }  // namespace
 
-void write_perfetto(TraceSource source, PerfettoPackets::Out out) {
+void write_perfetto(TraceSource source, PerfettoPackets::Out out, ProcessArrows arrows) {
   PerfettoPackets packets({static_cast<std::int64_t>(source.pid), source.process, source.recording.start()},
                           std::move(out));
   SpanLinks const links = SpanLinks::of(source.recording);
-  PerfettoTimeline timeline(packets, links);
+  if (!arrows.started_by.empty()) {
+    PerfettoPackets::Event const start{Type::instant, packets.add_row("start", kStartOrder), source.recording.start()};
+    packets.add(start, [&] {
+      packets.name(arrows.started_by);
+      if (arrows.to_process != 0) packets.shared_flow(arrows.to_process);
+    });
+  }
+  PerfettoTimeline timeline(packets, links, std::move(arrows));
   draw_timeline(std::move(source), links, timeline);
   packets.flush();
 }

@@ -110,10 +110,6 @@ void PerfettoPackets::begin_event(Event const& event) noexcept {
   proto_.number(packet::kFlags, kNeedsNames);
 }
 
-void PerfettoPackets::add(Event const& event, std::string_view text) {
-  add_packet(event, [&] { name(text); });
-}
-
 void PerfettoPackets::add_count(std::uint64_t row, Instant time, Value const& number) {
   constexpr Type kCount{4};
   add_packet({kCount, row, time}, [&] {
@@ -181,7 +177,7 @@ PerfettoPackets::Callsite const& PerfettoPackets::callsite_of(Metadata const& me
   last_metadata_ = &metadata;
   last_callsite_ = &callsite;
   if (!is_new) return callsite;
-  constexpr std::uint32_t kCategory = 3, kPlace = 34;
+  constexpr std::uint32_t kPlace = 34;
   TextBuffer fixed;
   ProtoWriter proto(fixed);
   proto.number(kCategory, interned(Table::categories, metadata.target()));

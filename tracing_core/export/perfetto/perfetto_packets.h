@@ -56,8 +56,11 @@ class PerfettoPackets {
       add_more();
     });
   }
-  // Adds an event without a callsite.
-  void add(Event const& event, std::string_view name);
+  // Adds an event without a callsite. `add_more()` must name it.
+  template <class F>
+  void add(Event const& event, F&& add_more) {
+    add_packet(event, add_more);
+  }
   template <class F>
   void add_end(std::uint64_t row, Instant time, F&& add_more) {
     add_packet({Type::end, row, time}, add_more);
@@ -70,8 +73,12 @@ class PerfettoPackets {
   void shared_name(std::string_view text) { proto_.number(kNameNumber, interned(Table::names, text)); }
   // Appends all values but empty values, the message and counters.
   void fields(FieldValues const& fields);
-  // Draws arrows through all events with this number: from each event to the next.
+  void category(std::string_view text) { proto_.number(kCategory, interned(Table::categories, text)); }
+  void field(std::string_view name, Value const& value) { annotate(interned(Table::fields, name), value); }
+  // Draws arrows through all events of the process with this number: from each event to the next.
   void flow(std::uint64_t number) noexcept { proto_.fixed(kFlow, number ^ seed_); }
+  // Draws arrows through all events of the file with this number, also of other processes.
+  void shared_flow(std::uint64_t number) noexcept { proto_.fixed(kFlow, number); }
 
   // ---- callsites ----
 
@@ -86,7 +93,7 @@ class PerfettoPackets {
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
-  enum TrackEventField : std::uint32_t { kNameNumber = 10, kName = 23, kFlow = 47 };
+  enum TrackEventField : std::uint32_t { kCategory = 3, kNameNumber = 10, kName = 23, kFlow = 47 };
   enum class Table : std::uint8_t { categories = 1, names = 2, fields = 3, places = 4 };
 
   template <class F>

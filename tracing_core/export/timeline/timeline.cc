@@ -73,6 +73,7 @@ class TimelineLayer final : public Layer {
     Instant last{};
     std::vector<OpenSlice> open;
     std::string test{};  // the name of the open test, if any
+    std::uint32_t test_tag = 0;
 
     // Returns `time`, or the latest time so far if that is later: viewers reject a slice that ends before it begins.
     Instant next(Instant time) noexcept { return last = std::max(last, time); }
@@ -206,7 +207,7 @@ void TimelineLayer::end(Row& row, std::size_t index, Instant time, bool is_known
   }
   for (auto slice = inside.rbegin(); slice != inside.rend(); ++slice) {
     if (!slice->span) {
-      to_.begin_test(row.number, time, row.test);
+      to_.begin_test(row.number, time, row.test, row.test_tag);
       row.open.push_back(*slice);
     } else if (SpanRef const span = find(slice->span)) {
       begin(row, span, slice->key, time, false);
@@ -227,8 +228,9 @@ void TimelineLayer::on_exit(SpanRef span, Context const& context) noexcept {
 void TimelineLayer::begin_test(std::string_view name) {
   Row& row = row_of_tests();
   row.test = name;
+  row.test_tag = now_.tag;
   row.open.emplace_back();
-  to_.begin_test(row.number, row.next(now_.time), name);
+  to_.begin_test(row.number, row.next(now_.time), name, now_.tag);
 }
 void TimelineLayer::end_test(Registry const& registry) {
   if (!has_tests_) return;  // the beginning was overwritten

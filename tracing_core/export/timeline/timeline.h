@@ -43,7 +43,8 @@ class Timeline {
   virtual Row add_counter(std::string_view name) = 0;
 
   virtual void begin(Slice const& slice) = 0;
-  virtual void begin_test(Row row, Instant time, std::string_view name) = 0;
+  // `tag` is the tag of the test's records.
+  virtual void begin_test(Row row, Instant time, std::string_view name, std::uint32_t tag) = 0;
   struct End {
     Row row = 0;
     Instant time{};

@@ -97,7 +97,7 @@ class XplaneTimeline final : public Timeline {
   Row add_counter(std::string_view name) override;
 
   void begin(Slice const& slice) override;
-  void begin_test(Row row, Instant time, std::string_view name) override;
+  void begin_test(Row row, Instant time, std::string_view name, std::uint32_t tag) override;
   void end(End const& end) override;
   void add_held(Slice const& slice, std::optional<Instant> end) override;
   void mark(Row row, Instant time, Event const& event, std::string_view name) override;
@@ -288,7 +288,7 @@ void XplaneTimeline::begin(Slice const& slice) {
   line.to->events.push_back({.begin_ns = since_start(slice.begin), .metadata = metadata_of(*line.plane, slice.span)});
 }
 
-void XplaneTimeline::begin_test(Row row, Instant time, std::string_view name) {
+void XplaneTimeline::begin_test(Row row, Instant time, std::string_view name, std::uint32_t) {
   Line& line = line_of(row);
   line.open.push_back({line.to->events.size(), 0, 0, ++last_step_});
   line.to->events.push_back({.begin_ns = since_start(time), .metadata = line.plane->to.add_metadata(name, {})});
