@@ -86,8 +86,14 @@ Comparison compare(std::string const& test, TestSources const& sources) {
   why::ComparedTest& compared = found->second;
   if (compared.passing.size() >= why::kMinPassing) {
     why::Explanation const explanation = why::explain(test, compared);
-    for (std::size_t i = 0; i < std::min(why::kMaxLines, explanation.causes.size()); ++i)
-      comparison.why.push_back(why::line_of(explanation.causes[i], explanation.passing));
+    for (std::size_t i = 0; i < std::min(why::kMaxLines, explanation.causes.size()); ++i) {
+      why::Cause const& cause = explanation.causes[i];
+      comparison.why.push_back({.text = why::line_of(cause, explanation.passing),
+                                .file = cause.site.file,
+                                .line = cause.site.line,
+                                .thread = cause.thread,
+                                .before_failure_ns = cause.before_failure_ns});
+    }
   }
   why::ValueTexts texts;
   why::Names const names{compared.sites, texts};

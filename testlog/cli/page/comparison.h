@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "testlog/cli/page/page_index.h"
 #include "testlog/cli/page/run_tests.h"
 
 namespace testlog::cli::page {
 
 struct Comparison {
-  std::vector<std::string> why{};  ///< lines; empty with fewer than two passing runs
+  std::vector<PageDifference> why{};  ///< empty with fewer than two passing runs
   /// Rows of `testlog diff` against the last passing run: `-`, `+`, `~` (both) or a blank, then the texts of both runs.
   std::vector<std::array<std::string, 3>> diff{};
 };

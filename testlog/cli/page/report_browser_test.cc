@@ -15,6 +15,7 @@ namespace testlog::cli::page { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::StartsWith;
 
 class Report : public ReportInBrowser {
@@ -43,6 +44,14 @@ TEST_F(Report, ShowsTheFailureFirst) {
   EXPECT_EQ(evaluate("ui.timeline.instant === page.block.time[page.block.failure]"), true);
   EXPECT_EQ(evaluate("[...document.querySelectorAll('#tests [role=option]')].map((row) => row.title).join()"),
             "Pool.Grows,Pool.Shrinks");
+}
+
+TEST_F(Report, ShowsWhenAndWhereSpansBegan) {
+  ASSERT_NO_FATAL_FAILURE(open({record()}));
+  evaluate("ui.rows.first = 0, ui.rows.draw()");
+  EXPECT_THAT(text_of("#rows .span"), MatchesRegex(R"(.* \[worker-1[ 0-9]*\] +\+[0-9]+\.[0-9]+ ms job\{stream=7\} [0-9.]+ .*s)"));
+  EXPECT_EQ(evaluate("document.querySelectorAll('#rows .span')[1].querySelector('.label').textContent"), "")
+      << "the main thread has no label";
 }
 
 TEST_F(Report, BindsRowsAndTheTimeline) {
@@ -123,6 +132,15 @@ TEST_F(Report, FindsTextAndTests) {
   type("#find", "CANNOT");
   ASSERT_TRUE(becomes("page.visible.length === 1"));
   EXPECT_THAT(lines(), HasSubstr("cannot grow size=4096"));
+  EXPECT_THAT(text_of("#panel-records .filters .note"), HasSubstr("1 of 10 lines, 0 of 3 spans"));
+  EXPECT_THAT(selected(), HasSubstr("cannot grow")) << "what is selected is in sight";
+  EXPECT_EQ(evaluate("ui.timeline.shown.lines.filter((one) => one).length"), 1);
+  type("#find", "no such text");
+  ASSERT_TRUE(becomes("page.visible.length === 0"));
+  EXPECT_EQ(evaluate("ui.timeline.instant"), nullptr);
+  evaluate("goToFailure()");
+  EXPECT_EQ(selected(), "src/pool_test.cc:21: Failure");
+  EXPECT_EQ(evaluate("ui.timeline.shown"), nullptr);
   type("#search", "s:passed");
   ASSERT_TRUE(becomes("page.shown.length === 1"));
   EXPECT_EQ(evaluate("page.index.tests[page.shown[0]].name"), "Pool.Shrinks");
@@ -211,6 +229,14 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
   EXPECT_THAT(text_of("h1"), HasSubstr("flaky"));
   EXPECT_THAT(selected(), HasSubstr("Failure")) << "the attempt that failed is shown";
   EXPECT_THAT(text_of(".summary"), HasSubstr("in_time is false; true in"));
+  // A difference selects its record, even if a filter hides it.
+  type("#filter", "error");
+  ASSERT_TRUE(becomes("page.visible.length < 5 && location.hash.includes('filter=error')"));
+  evaluate("document.querySelector('.summary li button').click()");
+  ASSERT_TRUE(becomes("ui.filter.value === '' && page.selected !== null"));
+  EXPECT_THAT(selected(), HasSubstr("waited in_time=false"));
+  EXPECT_EQ(evaluate("ui.timeline.instant === page.block.time[page.selected]"), true);
+  EXPECT_EQ(text_of(".summary li code"), evaluate("relativeTime(page.block, page.block.time[page.selected]).trim()"));
   EXPECT_EQ(evaluate("ui.tabs.get('attempts').tabButton.click(), document.querySelectorAll('#panel-attempts "
                      "tbody')[0].rows.length"),
             5);
