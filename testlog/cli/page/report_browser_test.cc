@@ -326,6 +326,26 @@ TEST_F(Report, CutsTheMiddleOfLongTests) {
   EXPECT_EQ(evaluate("document.querySelectorAll('.before-cut').length"), 1);
 }
 
+TEST_F(Report, PutsTheRowsAroundTheFailureOnPaper) {
+  {
+    why::TestRecorder recorder(folder_ / "a.rec");
+    recorder.run("Long.Test", [&] {
+      for (int i = 0; i < 1000; ++i) TRACE_INFO("step", tracing::kv("i", i));
+      recorder.fail("at last");
+      return "failed";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec"}));
+  Json const printed = evaluate(
+      "(dispatchEvent(new Event('beforeprint')), [...document.querySelectorAll('#rows .row')].map((row) => "
+      "row.textContent))");
+  EXPECT_EQ(printed.size(), 300);
+  EXPECT_THAT(printed, testing::Contains("src/pool_test.cc:21: Failure"));
+  EXPECT_EQ(evaluate("ui.paper.textContent"), "Rows 705 to 1004 of 1004:");
+  evaluate("dispatchEvent(new Event('afterprint'))");
+  EXPECT_LT(evaluate("document.querySelectorAll('#rows .row').length").get<int>(), 100);
+}
+
 // Returns the script of axe-core, which finds what hinders users of screen readers and keyboards. It is installed on
 // first use. If it cannot be installed, returns an empty text and sets `why`.
 std::string axe_script(std::string& why) {
@@ -388,6 +408,11 @@ TEST_F(Report, FitsInANarrowWindow) {
                      "one.getBoundingClientRect().right))")
                 .get<double>(),
             320);
+  EXPECT_LT(evaluate("document.querySelector('.summary').getBoundingClientRect().top"), 150) << "the failure comes first";
+  evaluate("document.querySelector('.skip').click()");
+  EXPECT_EQ(evaluate("document.activeElement.id"), "search");
+  EXPECT_EQ(evaluate("getComputedStyle(document.querySelector('#rows .row')).whiteSpace"), "pre-wrap");
+  evaluate("scrollTo(0, 0)");
   keep_screenshot("report_narrow");
 }
 

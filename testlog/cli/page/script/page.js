@@ -359,6 +359,15 @@ function applyFilter() {
   if (problem === "" && page.block) find();
 }
 
+// Paper does not scroll: it gets the rows around the failure, which CSS lets wrap.
+function drawForPaper() {
+  const MAX = 300, AFTER = 30, {block, visible} = page;
+  if (!block) return;
+  const middle = block.failure < 0 ? 0 : rowOf(block.failure), end = Math.min(visible.length, Math.max(MAX, middle + AFTER)), begin = Math.max(0, end - MAX);
+  ui.rows.drawRows(begin, end);
+  ui.paper.textContent = end - begin < visible.length ? `Rows ${begin + 1} to ${end} of ${visible.length}:` : "";
+}
+
 // ---- tabs ----
 
 function showAttempts(test, all) {
@@ -475,13 +484,14 @@ function buildRecords() {
   ui.time = button("Absolute times", toggleTime, {"aria-pressed": "false"});
   ui.count = make("span.note", {"aria-live": "polite"});
   ui.filterError = make("p.error", {id: "filter-error", role: "alert"});
-  const bar = make("div.filters", input("filter", "Filter", debounced(applyFilter, 120), {placeholder: "info,[launch{stream=7}]=trace",
-      "aria-describedby": "filter-error"}), input("find", "Text", debounced(find, 250)), spans, foldAll, ui.time, ui.count);
+  const bar = make("div.filters", make("span.field", input("filter", "Filter", debounced(applyFilter, 120), {placeholder: "debug, or pool=trace",
+      title: "Such as pool=debug or [load{rows=8}]=trace", "aria-describedby": "filter-error"})),
+      make("span.field", input("find", "Text", debounced(find, 250), {placeholder: "part of a line"})), spans, foldAll, ui.time, ui.count);
   ui.timelineElement = make("div.timeline", {tabindex: 0, role: "region", "aria-label": "Timeline: w and s zoom, a and d move"});
   ui.rowsElement = make("div.rows", {id: "rows", tabindex: 0, role: "tree", "aria-label": "Records"});
   ui.details = make("section.details", {"aria-label": "Selected record", tabindex: 0});
   const panel = ui.records;
-  ui.records = make("div.panel records", bar, ui.filterError, ui.timelineElement, make("div.rows-and-details", ui.rowsElement, ui.details));
+  ui.records = make("div.panel records", bar, ui.filterError, ui.timelineElement, ui.paper = make("p.paper"), make("div.rows-and-details", ui.rowsElement, ui.details));
   ui.noRecords = make("p", "This file has no records of this test. If its recording was kept, testlog show prints them.");
   panel.append(ui.note = make("p.note"), ui.noRecords, ui.records);
 }
@@ -500,17 +510,19 @@ function buildPage() {
   const tabs = buildTabs();
   buildRecords();
   document.body.append(
-      make("header", make("a.skip", {href: "#", onclick: (event) => (event.preventDefault(), ui.title.focus())}, "Skip to the test"),
+      make("header", make("a.skip", {href: "#", onclick: (event) => (event.preventDefault(), ui.search.focus())}, "Tests"),
            make("b", index.title), help),
       make("div.columns",
+           make("main", index.notes.map((note) => make("p.note", note)), ui.title, ui.summary, ui.actions, tabs),
            make("nav", {"aria-label": "Tests"}, ui.causes, input("search", "Search tests", debounced(searchTests, 80), {type: "search", placeholder: "Pool s:failed"}),
-                ui.testCount, ui.testsElement),
-           make("main", index.notes.map((note) => make("p.note", note)), ui.title, ui.summary, ui.actions, tabs)),
+                ui.testCount, ui.testsElement)),
       ui.status, ui.help);
   ui.tests = new VirtualList(ui.testsElement, {render: renderTest, select: (row) => openTest(page.shown[row])});
   ui.rows = new VirtualList(ui.rowsElement, {render: renderRow, select: selectRow, key: onRowKey});
   ui.timeline = new Timeline(ui.timelineElement, {select: (span) => selectRow(rowOf(-span))});
   document.addEventListener("keydown", onKey);
+  addEventListener("beforeprint", drawForPaper);
+  addEventListener("afterprint", () => ui.rows.draw());
   addEventListener("hashchange", () => { if (location.hash !== page.hash) readHash(); });
 }
 

@@ -47,7 +47,7 @@ class VirtualList {
       const row = event.target.closest("[data-row]");
       if (row) options.select(Number(row.dataset.row), event);
     });
-    new ResizeObserver(() => this.drawSoon()).observe(scroller);
+    new ResizeObserver(() => { this.rowHeight = 0; this.drawSoon(); }).observe(scroller);
   }
   setCount(count) {
     this.count = count;
@@ -56,6 +56,7 @@ class VirtualList {
   }
   measure() {
     if (this.rowHeight > 0) return;
+    this.layer.style.setProperty("--row", "");
     this.layer.replaceChildren(make("div.row", "x"));
     this.rowHeight = Math.max(1, Math.ceil(this.layer.firstChild.getBoundingClientRect().height));
     this.layer.style.setProperty("--row", this.rowHeight + "px");
@@ -74,7 +75,11 @@ class VirtualList {
   }
   draw() {
     this.measure();
-    const first = this.first, begin = Math.floor(first), end = Math.min(this.count, begin + this.inSight + 3);
+    const {first} = this, begin = Math.floor(first);
+    this.drawRows(begin, Math.min(this.count, begin + this.inSight + 3));
+    this.layer.style.transform = `translateY(${(begin - first) * this.rowHeight}px)`;
+  }
+  drawRows(begin, end) {
     const id = this.scroller.id + "-", rows = [];
     for (let i = begin; i < end; ++i) {
       const row = this.options.render(i);
@@ -86,7 +91,6 @@ class VirtualList {
       rows.push(row);
     }
     this.layer.replaceChildren(...rows);
-    this.layer.style.transform = `translateY(${(begin - first) * this.rowHeight}px)`;
     if (this.selected >= begin && this.selected < end) this.scroller.setAttribute("aria-activedescendant", id + this.selected);
     else this.scroller.removeAttribute("aria-activedescendant");
   }
