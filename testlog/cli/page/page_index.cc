@@ -70,6 +70,7 @@ void append_test(TextBuffer& out, PageTest const& test) {
     }
     out.push_back(']');
   });
+  append_member(out, "diff_note", test.diff_note);
   append_member(out, "command", test.command);
   append_list(out, "environment", test.environment, [&](auto const& row) {
     out.push_back('[');

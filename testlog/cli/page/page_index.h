@@ -35,10 +35,11 @@ struct PageTest {
   std::string result;  ///< failed, crashed, hung, flaky, passed or skipped
   bool is_slow = false;
   std::uint64_t duration_ms = 0;
-  std::string how, place, spans, error;          ///< of its failure
+  std::string how, place, spans, error;  ///< of its failure
   std::vector<PageDifference> why;
-  std::vector<std::array<std::string, 3>> diff;  ///< mark, failing run, passing run
-  std::string command;                           ///< runs it again
+  std::vector<std::array<std::string, 3>> diff;  ///< mark, failing run, passing run, see Comparison
+  std::string diff_note;
+  std::string command;  ///< runs it again
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<PageAttempt> attempts;  ///< the newest first
   std::vector<PageAttempt> passing;   ///< the newest first

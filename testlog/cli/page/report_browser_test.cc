@@ -49,7 +49,8 @@ TEST_F(Report, ShowsTheFailureFirst) {
 TEST_F(Report, ShowsWhenAndWhereSpansBegan) {
   ASSERT_NO_FATAL_FAILURE(open({record()}));
   evaluate("ui.rows.first = 0, ui.rows.draw()");
-  EXPECT_THAT(text_of("#rows .span"), MatchesRegex(R"(.* \[worker-1[ 0-9]*\] +\+[0-9]+\.[0-9]+ ms job\{stream=7\} [0-9.]+ .*s)"));
+  EXPECT_THAT(text_of("#rows .span"),
+              MatchesRegex(R"(.* \[worker-1[ 0-9]*\] +\+[0-9]+\.[0-9]+ ms job\{stream=7\} [0-9.]+ .*s)"));
   EXPECT_EQ(evaluate("document.querySelectorAll('#rows .span')[1].querySelector('.label').textContent"), "")
       << "the main thread has no label";
 }
@@ -244,6 +245,39 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
   keep_screenshot("report_attempts");
 }
 
+TEST_F(Report, PutsWhatWasNotReachedAfterTheDifferences) {
+  std::vector<std::string> files;
+  for (int run = 0; run < 3; ++run) {
+    files.push_back(folder_ / (std::to_string(run) + "/pool_test.rec"));
+    std::filesystem::create_directory(folder_ / std::to_string(run));
+    bool const fails = run == 2;
+    why::TestRecorder recorder(files.back());
+    recorder.run("Pool.Waits", [&] {
+      {
+        TRACE_SPAN(info, "session");
+        if (!fails) TRACE_INFO("closed");
+      }
+      recorder.thread("helper", [] { TRACE_INFO("helps"); }).join();
+      if (!fails) recorder.thread("cleaner", [] { TRACE_INFO("cleans"); }).join();
+      TRACE_INFO("waited", tracing::kv("in_time", !fails));
+      if (fails) recorder.fail("too late");
+      for (int i = 0; i < 300 && !fails; ++i) {
+        TRACE_INFO("step");
+        TRACE_INFO("rest");
+      }
+      return fails ? "failed" : "passed";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open(files));
+  evaluate("showTab('attempts')");
+  EXPECT_EQ(evaluate("page.index.tests[0].diff.slice(0, 10).map((row) => row.join('|'))"),
+            (Json{"|... 1 equal|... 1 equal", "|session|session", "+||  \"closed\"",
+                  "~|\"waited\" in_time=false|\"waited\" in_time=true", "=|What the failing run did not reach|",
+                  "+||[cleaner]", "+||  \"cleans\"", "+||\"step\"", "+||\"rest\"", "+||\"step\""}));
+  EXPECT_THAT(text_of("#panel-attempts"),
+              AllOf(HasSubstr("107 further rows are left out"), HasSubstr("+ only in the run that passed, ~ differs")));
+}
+
 TEST_F(Report, SumsUpSpansAsATree) {
   ASSERT_NO_FATAL_FAILURE(open({record()}));
   evaluate("ui.tabs.get('tree').tabButton.click()");
@@ -408,7 +442,8 @@ TEST_F(Report, FitsInANarrowWindow) {
                      "one.getBoundingClientRect().right))")
                 .get<double>(),
             320);
-  EXPECT_LT(evaluate("document.querySelector('.summary').getBoundingClientRect().top"), 150) << "the failure comes first";
+  EXPECT_LT(evaluate("document.querySelector('.summary').getBoundingClientRect().top"), 150)
+      << "the failure comes first";
   evaluate("document.querySelector('.skip').click()");
   EXPECT_EQ(evaluate("document.activeElement.id"), "search");
   EXPECT_EQ(evaluate("getComputedStyle(document.querySelector('#rows .row')).whiteSpace"), "pre-wrap");

@@ -376,12 +376,13 @@ function showAttempts(test, all) {
         page.tab = "records";
         openTest(page.test, one.block);
       })].map((cell) => make("td", cell))));
-  const parts = [tableOf(["Run", "Result", "Recording", "Records"], rows)];
+  const parts = [tableOf(["Run", "Result", "Recording", "Records"], rows), make("p", test.diff_note)];
   if (test.diff.length > 0) {
-    const words = new Map([["-", "only in the failing run"], ["+", "only in the run that passed"], ["~", "differs"]]);
-    const lines = test.diff.map(([mark, left, right]) => make("tr", {class: mark === "" ? "" : "differs"},
-        make("td", {title: words.get(mark)}, mark, make("span.for-readers", words.get(mark) ?? "")), make("td", left), make("td", right)));
-    parts.push(make("h2", "The failing run beside the last that passed"), tableOf(["", "Failing run", "Run that passed"], lines, "diff"));
+    const words = new Map([["-", "only in the failing run"], ["+", "only in the run that passed"], ["~", "differs"], ["*", "varies in runs that passed"]]);
+    const lines = test.diff.map(([mark, left, right]) => mark === "=" ? make("tr", make("th", {colspan: 3}, left)) : make(mark ? "tr.differs" : "tr",
+        make("td", mark, make("span.for-readers", words.get(mark) ?? "")), make("td", left), make("td", right)));
+    parts.push(make("h2", "The failing run beside the last that passed"), make("p.note", [...words].map((pair) => pair.join(" ")).join(", ")),
+               tableOf(["", "Failing run", "Run that passed"], lines, "diff"));
   }
   ui.attempts.replaceChildren(...parts);
 }
