@@ -3,8 +3,9 @@
 #
 # Adds the text of files to a library, each as a std::string_view constant in namespace tracing::internal or the given one. Files
 # joined by `+` become one text. If the header declares <constant>Sha256, too, it gets the hash of the text in hexadecimal.
-# COMPACT leaves out comments (`//` in a line of its own or after two blanks), indentation, and blanks around punctuation in
-# style sheets, around operators in scripts, whose texts must not have operators between blanks.
+# COMPACT leaves out comments (`//` in a line of its own or after two blanks), indentation, blanks around punctuation in style
+# sheets and around operators in scripts, and line ends after punctuation. So texts in scripts must not have an operator between
+# blanks, a blank after `)`, or a word between two marks such as `, word.`
 #
 # As a script (-P) it writes that source file: OUTPUT, HEADER, SPACE (the namespace), COMPACT and TEXTS as above.
 
@@ -47,10 +48,18 @@ while(TEXTS)
       string(REGEX REPLACE "[ \n]*\n[ \n]*" "\n" one "${one}")
     endif()
     if(COMPACT AND part MATCHES "css$")
-      string(REGEX REPLACE " *([{}:;,>]) *" "\\1" one "${one}")
+      string(REGEX REPLACE "[ \n]*([{}:;,>])[ \n]*" "\\1" one "${one}")
+      string(REPLACE ";}" "}" one "${one}")
     elseif(COMPACT)
       string(REGEX REPLACE " ([-+*/%=<>?:]|===|!==|=>|&&|[|][|]|[<>+-]=|[?][?]) " "\\1" one "${one}")
-      string(REPLACE ") {" "){" one "${one}")
+      string(REGEX REPLACE "(if|for|while|catch) \\(" "\\1(" one "${one}")
+      string(REGEX REPLACE "\\) ([A-Za-z{}])" ")\\1" one "${one}")
+      string(REPLACE "; }" ";}" one "${one}")
+      string(REGEX REPLACE "([,:]) ([[({0-9-])" "\\1\\2" one "${one}")
+      foreach(once RANGE 1)  # the first time finds only every other word of a list
+        string(REGEX REPLACE "([,:]) ([A-Za-z_.]+[],.()=;:?*/+}-])" "\\1\\2" one "${one}")
+      endforeach()
+      string(REGEX REPLACE "([;,{(])\n" "\\1" one "${one}")
     endif()
     string(APPEND text "${one}")
   endforeach()

@@ -109,6 +109,7 @@ class Builder {
       Comparison comparison = compare(test.name, tests_.sources[i]);
       one.why = std::move(comparison.why);
       one.diff = std::move(comparison.diff);
+      one.diff_note = std::move(comparison.note);
     }
     add_attempts(i, tests_.sources[i].attempts, one.attempts, SIZE_MAX);
     add_attempts(i, tests_.sources[i].passing, one.passing, kMaxPassingRuns);

@@ -54,7 +54,15 @@ void append_test(TextBuffer& out, PageTest const& test) {
   append_member(out, "place", test.place);
   append_member(out, "spans", test.spans);
   append_member(out, "error", test.error);
-  append_list(out, "why", test.why, append_text);
+  append_list(out, "why", test.why, [&out](PageDifference const& difference) {
+    out.push_back('{');
+    append_member(out, "text", difference.text);
+    append_member(out, "file", difference.file);
+    append_number(out, "line", difference.line);
+    append_member(out, "thread", difference.thread);
+    append_number(out, "before", static_cast<std::uint64_t>(difference.before_failure_ns));
+    out.push_back('}');
+  });
   append_list(out, "diff", test.diff, [&](auto const& row) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       out.push_back(i == 0 ? '[' : ',');
@@ -62,6 +70,7 @@ void append_test(TextBuffer& out, PageTest const& test) {
     }
     out.push_back(']');
   });
+  append_member(out, "diff_note", test.diff_note);
   append_member(out, "command", test.command);
   append_list(out, "environment", test.environment, [&](auto const& row) {
     out.push_back('[');

@@ -21,15 +21,25 @@ struct PageAttempt {
   std::vector<std::uint32_t> sites{};  ///< indices of PageIndex::sites
 };
 
+/// A difference from runs that passed.
+struct PageDifference {
+  std::string text;  ///< a line of testlog why
+  std::string file{};
+  std::uint32_t line = 0;  ///< of the statement that recorded it
+  std::string thread{};
+  std::int64_t before_failure_ns = 0;
+};
+
 struct PageTest {
   std::string name;
   std::string result;  ///< failed, crashed, hung, flaky, passed or skipped
   bool is_slow = false;
   std::uint64_t duration_ms = 0;
-  std::string how, place, spans, error;          ///< of its failure
-  std::vector<std::string> why;                  ///< lines of testlog why
-  std::vector<std::array<std::string, 3>> diff;  ///< mark, failing run, passing run
-  std::string command;                           ///< runs it again
+  std::string how, place, spans, error;  ///< of its failure
+  std::vector<PageDifference> why;
+  std::vector<std::array<std::string, 3>> diff;  ///< mark, failing run, passing run, see Comparison
+  std::string diff_note;
+  std::string command;  ///< runs it again
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<PageAttempt> attempts;  ///< the newest first
   std::vector<PageAttempt> passing;   ///< the newest first

@@ -19,6 +19,28 @@ using tracing::Metadata;
 using tracing::recording::Entry;
 using tracing::recording::EntryType;
 
+// What the page calls a field of a mark about the process. Empty: it says nothing to people, or the index has it.
+std::string_view label_of(std::string_view field, std::string_view value) {
+  struct Label {
+    std::string_view field, label, usual;
+  };
+  constexpr Label kLabels[] = {{"directory", "", ""},
+                               {"command", "", ""},
+                               {"run", "", ""},
+                               {"traceparent", "", ""},
+                               {"tracestate", "", ""},
+                               {"pid", "process", ""},
+                               {"googletest", "GoogleTest", "unknown"},
+                               {"attempt", "attempt", "1"},
+                               {"number", "repetition", "0"},
+                               {"seed", "random seed", ""},
+                               {"shards", "shards", "1"},
+                               {"shard", "shard", "0"}};
+  for (Label const& one : kLabels)
+    if (one.field == field) return value == one.usual ? "" : one.label;
+  return field;
+}
+
 LineKind kind_of(Entry const& entry) {
   if (entry.type != EntryType::mark) return LineKind::event;
   std::string_view const name = entry.metadata->name();
@@ -83,13 +105,12 @@ class Reader {
     if (name != "process" && name != "ci" && name != "repetition") return;
     tracing::FieldValues const fields = mark.fields();
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      bool const is_known = fields.name(i) == "directory" || fields.name(i) == "command";  // the index has them
-      std::string value = is_known ? "" : tracing::recording::text_of_field(mark, fields.name(i));
-      auto const has_name = [&](auto const& known) {
-        return known.first == fields.name(i);
-      };  // of the first repetition
-      if (!value.empty() && std::none_of(records_.environment.begin(), records_.environment.end(), has_name))
-        records_.environment.emplace_back(fields.name(i), std::move(value));
+      std::string value = tracing::recording::text_of_field(mark, fields.name(i));
+      std::string_view const label = label_of(fields.name(i), value);
+      auto const has_label = [&](auto const& known) { return known.first == label; };  // of the first repetition
+      if (!value.empty() && !label.empty() &&
+          std::none_of(records_.environment.begin(), records_.environment.end(), has_label))
+        records_.environment.emplace_back(label, std::move(value));
     }
   }
   std::uint32_t site_of(Metadata const& metadata) {

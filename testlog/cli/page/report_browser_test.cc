@@ -15,6 +15,7 @@ namespace testlog::cli::page { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::StartsWith;
 
 class Report : public ReportInBrowser {
@@ -43,6 +44,15 @@ TEST_F(Report, ShowsTheFailureFirst) {
   EXPECT_EQ(evaluate("ui.timeline.instant === page.block.time[page.block.failure]"), true);
   EXPECT_EQ(evaluate("[...document.querySelectorAll('#tests [role=option]')].map((row) => row.title).join()"),
             "Pool.Grows,Pool.Shrinks");
+}
+
+TEST_F(Report, ShowsWhenAndWhereSpansBegan) {
+  ASSERT_NO_FATAL_FAILURE(open({record()}));
+  evaluate("ui.rows.first = 0, ui.rows.draw()");
+  EXPECT_THAT(text_of("#rows .span"),
+              MatchesRegex(R"(.* \[worker-1[ 0-9]*\] +\+[0-9]+\.[0-9]+ ms job\{stream=7\} [0-9.]+ .*s)"));
+  EXPECT_EQ(evaluate("document.querySelectorAll('#rows .span')[1].querySelector('.label').textContent"), "")
+      << "the main thread has no label";
 }
 
 TEST_F(Report, BindsRowsAndTheTimeline) {
@@ -123,6 +133,15 @@ TEST_F(Report, FindsTextAndTests) {
   type("#find", "CANNOT");
   ASSERT_TRUE(becomes("page.visible.length === 1"));
   EXPECT_THAT(lines(), HasSubstr("cannot grow size=4096"));
+  EXPECT_THAT(text_of("#panel-records .filters .note"), HasSubstr("1 of 10 lines, 0 of 3 spans"));
+  EXPECT_THAT(selected(), HasSubstr("cannot grow")) << "what is selected is in sight";
+  EXPECT_EQ(evaluate("ui.timeline.shown.lines.filter((one) => one).length"), 1);
+  type("#find", "no such text");
+  ASSERT_TRUE(becomes("page.visible.length === 0"));
+  EXPECT_EQ(evaluate("ui.timeline.instant"), nullptr);
+  evaluate("goToFailure()");
+  EXPECT_EQ(selected(), "src/pool_test.cc:21: Failure");
+  EXPECT_EQ(evaluate("ui.timeline.shown"), nullptr);
   type("#search", "s:passed");
   ASSERT_TRUE(becomes("page.shown.length === 1"));
   EXPECT_EQ(evaluate("page.index.tests[page.shown[0]].name"), "Pool.Shrinks");
@@ -211,11 +230,52 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
   EXPECT_THAT(text_of("h1"), HasSubstr("flaky"));
   EXPECT_THAT(selected(), HasSubstr("Failure")) << "the attempt that failed is shown";
   EXPECT_THAT(text_of(".summary"), HasSubstr("in_time is false; true in"));
+  // A difference selects its record, even if a filter hides it.
+  type("#filter", "error");
+  ASSERT_TRUE(becomes("page.visible.length < 5 && location.hash.includes('filter=error')"));
+  evaluate("document.querySelector('.summary li button').click()");
+  ASSERT_TRUE(becomes("ui.filter.value === '' && page.selected !== null"));
+  EXPECT_THAT(selected(), HasSubstr("waited in_time=false"));
+  EXPECT_EQ(evaluate("ui.timeline.instant === page.block.time[page.selected]"), true);
+  EXPECT_EQ(text_of(".summary li code"), evaluate("relativeTime(page.block, page.block.time[page.selected]).trim()"));
   EXPECT_EQ(evaluate("ui.tabs.get('attempts').tabButton.click(), document.querySelectorAll('#panel-attempts "
                      "tbody')[0].rows.length"),
             5);
   EXPECT_THAT(text_of("#panel-attempts .diff .differs"), AllOf(HasSubstr("in_time=false"), HasSubstr("in_time=true")));
   keep_screenshot("report_attempts");
+}
+
+TEST_F(Report, PutsWhatWasNotReachedAfterTheDifferences) {
+  std::vector<std::string> files;
+  for (int run = 0; run < 3; ++run) {
+    files.push_back(folder_ / (std::to_string(run) + "/pool_test.rec"));
+    std::filesystem::create_directory(folder_ / std::to_string(run));
+    bool const fails = run == 2;
+    why::TestRecorder recorder(files.back());
+    recorder.run("Pool.Waits", [&] {
+      {
+        TRACE_SPAN(info, "session");
+        if (!fails) TRACE_INFO("closed");
+      }
+      recorder.thread("helper", [] { TRACE_INFO("helps"); }).join();
+      if (!fails) recorder.thread("cleaner", [] { TRACE_INFO("cleans"); }).join();
+      TRACE_INFO("waited", tracing::kv("in_time", !fails));
+      if (fails) recorder.fail("too late");
+      for (int i = 0; i < 300 && !fails; ++i) {
+        TRACE_INFO("step");
+        TRACE_INFO("rest");
+      }
+      return fails ? "failed" : "passed";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open(files));
+  evaluate("showTab('attempts')");
+  EXPECT_EQ(evaluate("page.index.tests[0].diff.slice(0, 10).map((row) => row.join('|'))"),
+            (Json{"|... 1 equal|... 1 equal", "|session|session", "+||  \"closed\"",
+                  "~|\"waited\" in_time=false|\"waited\" in_time=true", "=|What the failing run did not reach|",
+                  "+||[cleaner]", "+||  \"cleans\"", "+||\"step\"", "+||\"rest\"", "+||\"step\""}));
+  EXPECT_THAT(text_of("#panel-attempts"),
+              AllOf(HasSubstr("107 further rows are left out"), HasSubstr("+ only in the run that passed, ~ differs")));
 }
 
 TEST_F(Report, SumsUpSpansAsATree) {
@@ -300,6 +360,26 @@ TEST_F(Report, CutsTheMiddleOfLongTests) {
   EXPECT_EQ(evaluate("document.querySelectorAll('.before-cut').length"), 1);
 }
 
+TEST_F(Report, PutsTheRowsAroundTheFailureOnPaper) {
+  {
+    why::TestRecorder recorder(folder_ / "a.rec");
+    recorder.run("Long.Test", [&] {
+      for (int i = 0; i < 1000; ++i) TRACE_INFO("step", tracing::kv("i", i));
+      recorder.fail("at last");
+      return "failed";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec"}));
+  Json const printed = evaluate(
+      "(dispatchEvent(new Event('beforeprint')), [...document.querySelectorAll('#rows .row')].map((row) => "
+      "row.textContent))");
+  EXPECT_EQ(printed.size(), 300);
+  EXPECT_THAT(printed, testing::Contains("src/pool_test.cc:21: Failure"));
+  EXPECT_EQ(evaluate("ui.paper.textContent"), "Rows 705 to 1004 of 1004:");
+  evaluate("dispatchEvent(new Event('afterprint'))");
+  EXPECT_LT(evaluate("document.querySelectorAll('#rows .row').length").get<int>(), 100);
+}
+
 // Returns the script of axe-core, which finds what hinders users of screen readers and keyboards. It is installed on
 // first use. If it cannot be installed, returns an empty text and sets `why`.
 std::string axe_script(std::string& why) {
@@ -362,6 +442,12 @@ TEST_F(Report, FitsInANarrowWindow) {
                      "one.getBoundingClientRect().right))")
                 .get<double>(),
             320);
+  EXPECT_LT(evaluate("document.querySelector('.summary').getBoundingClientRect().top"), 150)
+      << "the failure comes first";
+  evaluate("document.querySelector('.skip').click()");
+  EXPECT_EQ(evaluate("document.activeElement.id"), "search");
+  EXPECT_EQ(evaluate("getComputedStyle(document.querySelector('#rows .row')).whiteSpace"), "pre-wrap");
+  evaluate("scrollTo(0, 0)");
   keep_screenshot("report_narrow");
 }
 

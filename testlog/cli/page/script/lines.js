@@ -76,6 +76,8 @@ function relativeTime(block, ns) {
       .padStart(11);
 }
 
+function timeText(block, ns, isRelative) { return isRelative ? relativeTime(block, ns) : absoluteTime(block, ns); }
+
 function durationText(ns) {
   for (const unit of ["ns", "µs", "ms"]) {
     if (ns < 1000) return ns.toFixed(unit === "ns" ? 0 : ns < 10 ? 2 : ns < 100 ? 1 : 0) + " " + unit;
@@ -92,9 +94,8 @@ function lineParts(block, k, options) {
   if (site === null) return [[block.kind[k] === EVENT ? "" : "mark", own]];
   const parts = [];
   const label = block.texts[block.label[k]];
-  const time = options.isRelative ? relativeTime(block, block.time[k]) : absoluteTime(block, block.time[k]);
   if (label !== "") parts.push(["label", label]);
-  parts.push(["time", time], ["", " "], ["level " + LEVEL_CLASSES[site.level], LEVELS[site.level]], ["", " "]);
+  parts.push(["time", timeText(block, block.time[k], options.isRelative)], ["", " "], ["level " + LEVEL_CLASSES[site.level], LEVELS[site.level]], ["", " "]);
   if (block.context[k] !== 0) {
     parts.push(["context path", block.texts[block.context[k] - 1]]);
   } else {

@@ -56,28 +56,28 @@ function searchTests() {
 
 function renderTest(row) {
   const test = page.index.tests[page.shown[row]], [icon, word] = resultOf(test);
-  return make("div", {class: "row test " + statusOf(test), role: "option", title: test.name},
-              make("span", {class: "icon", "aria-hidden": "true"}, icon), make("span", {class: "test-name"}, test.name),
-              make("span", {class: "state"}, word), make("span", {class: "ms"}, test.ms < 1000 ? test.ms + " ms" : durationText(test.ms * 1e6)));
+  return make("div.row test " + statusOf(test), {role: "option", title: test.name},
+              make("span.icon", {"aria-hidden": "true"}, icon), make("span.test-name", test.name),
+              make("span.state", word), make("span.ms", test.ms < 1000 ? test.ms + " ms" : durationText(test.ms * 1e6)));
 }
 
 function showCauses() {
   const MAX = 20, {causes} = page.index;
-  const items = causes.slice(0, MAX).map((cause, i) => make("li", null, button([make("b", null, counted(cause.tests.length, "test") + ": "), cause.text], () => {
+  const items = causes.slice(0, MAX).map((cause, i) => make("li", button([make("b", counted(cause.tests.length, "test") + ": "), cause.text], () => {
     page.cause = page.cause === i ? null : i;
     showCauses();
     searchTests();
     if (page.cause !== null) openTest(page.shown[0]);
   }, {"aria-pressed": String(page.cause === i)})));
-  if (causes.length > MAX) items.push(make("li", null, `and ${causes.length - MAX} more causes`));
-  ui.causes.replaceChildren(...(causes.length === 0 ? [] : [make("h2", null, counted(causes.length, "cause")), make("ul", null, items)]));
+  if (causes.length > MAX) items.push(make("li", `and ${causes.length - MAX} more causes`));
+  ui.causes.replaceChildren(...(causes.length === 0 ? [] : [make("h2", counted(causes.length, "cause")), make("ul", items)]));
 }
 
 // ---- one test ----
 
 function copyButton(label, text) {
   return button(label, (event) => {
-    const target = event.currentTarget, area = make("textarea", {class: "for-readers"}, text());
+    const target = event.currentTarget, area = make("textarea.for-readers", text());
     document.body.append(area);  // pages of file:// may have no navigator.clipboard
     area.select();
     target.textContent = document.execCommand("copy") ? "Copied" : "Copying failed";
@@ -90,7 +90,7 @@ function markdownOf(test) {
   const quote = (text) => "    " + text.replaceAll("\n", "\n    "), lines = [`## ${test.name}: ${resultOf(test)[1]}`, ""];
   if (test.spans) lines.push("In `" + test.spans + "`:", "");
   lines.push(...[test.error, test.how, test.place].filter((text) => text).map(quote));
-  if (test.why.length > 0) lines.push("", "Different from runs that passed:", "", ...test.why.map((line, i) => `${i + 1}. ${line}`));
+  if (test.why.length > 0) lines.push("", "Different from runs that passed:", "", ...test.why.map((one, i) => `${i + 1}. ${one.text}`));
   if (test.command) lines.push("", "Run it again:", "", quote(test.command));
   const {block, visible} = page, end = block ? visible.indexOf(block.failure) : -1;
   if (end > 0) {
@@ -101,16 +101,39 @@ function markdownOf(test) {
 }
 
 function showSummary(test) {
-  const place = (word, text) => text && make("p", null, word, make("code", null, text)), [icon, word] = resultOf(test);
-  ui.title.replaceChildren(make("span", {class: "badge " + test.result}, icon + " " + word), " " + test.name);
-  const facts = [place("in ", test.spans), test.error && make("p", {class: "error"}, test.error),
-                 test.how && make("pre", {class: "how", tabindex: 0}, test.how), place("at ", test.place)].filter((fact) => fact);
-  if (test.why.length > 0)
-    facts.push(make("h2", null, "Why: different from the runs that passed"), make("ol", null, test.why.map((line) => make("li", null, line))));
+  const place = (word, text) => text && make("p", word, make("code", text)), [icon, word] = resultOf(test);
+  ui.title.replaceChildren(make("span.badge " + test.result, icon + " " + word), " " + test.name);
+  const facts = [place("in ", test.spans), test.error && make("p.error", test.error),
+                 test.how && make("pre.how", {tabindex: 0}, test.how), place("at ", test.place)].filter((fact) => fact);
+  if (test.why.length > 0) facts.push(make("h2", "Why: different from the runs that passed"), make("ol", test.why.map(whyItem)));
   ui.summary.replaceChildren(...facts);
   ui.summary.hidden = facts.length === 0;
   ui.actions.replaceChildren(test.how ? button("Go to the failure", goToFailure) : "", copyButton("Copy as Markdown", () => markdownOf(test)),
                              test.command ? copyButton("Copy command", () => test.command) : "");
+}
+
+// A difference, which selects its record. As soon as the block is there, it begins with the time of the record.
+function whyItem(one) {
+  const {block, attempt, firstAttempt} = page;
+  if (!firstAttempt || isGreen(firstAttempt)) return make("li", one.text);
+  const time = block && attempt === firstAttempt ? make("code", relativeTime(block, timeOf(block, recordOf(block, one))).trim()) : "";
+  return make("li", button([time, " " + one.text], async () => {
+    if (page.attempt !== firstAttempt) await openTest(page.test, firstAttempt.block);
+    goTo(recordOf(page.block, one));
+  }));
+}
+
+// Of the records of the statement the nearest in time, if possible of the same thread. If there are none, the last record before.
+function recordOf(block, {file, line, thread, before}) {
+  const ns = block.time[block.failure] - before, isMeant = block.sites.map((site) => site?.file === file && site.line === line);
+  let found = Math.max(0, block.time.findLastIndex((time) => time <= ns)), nearest = Infinity;
+  const see = (record, track, begin, end) => {
+    const distance = (begin === ns ? -1 : Math.max(begin - ns, ns - end, 0)) + (block.tracks[track].name === thread ? 0 : 1e15);
+    if (distance < nearest) found = record, nearest = distance;
+  };
+  for (let k = 0; k < block.lines; ++k) if (isMeant[block.site[k]]) see(k, block.track[k], block.time[k], block.time[k]);
+  for (let s = 1; s <= block.spans; ++s) if (isMeant[block.spanSite[s]]) see(-s, block.spanTrack[s], block.begin[s], block.endOf(s));
+  return found;
 }
 
 async function openTest(number, blockId, record) {
@@ -121,8 +144,8 @@ async function openTest(number, blockId, record) {
   ui.tests.reveal(page.shown.indexOf(number));
   showSummary(test);
   showAttempts(test, all);
-  ui.about.replaceChildren(...(test.command ? [make("h2", null, "Run it again"), make("pre", {class: "command", tabindex: 0}, test.command)] : []),
-                           make("h2", null, "Environment"), pairs(test.environment.map(([name, value]) => [name, make("code", null, value)])));
+  ui.about.replaceChildren(...(test.command ? [make("h2", "Run it again"), make("pre.command", {tabindex: 0}, test.command)] : []),
+                           make("h2", "Environment"), pairs(test.environment.map(([name, value]) => [name, make("code", value)])));
   ui.noRecords.hidden = !!attempt;
   ui.records.hidden = !attempt;
   ui.note.textContent = "";
@@ -136,13 +159,12 @@ async function openTest(number, blockId, record) {
   if (block.failure < 0 && !isGreen(attempt)) Object.assign(block, {failure: block.lines - 1, failureText: "✕ last record"});
   ui.note.textContent = [all.length > 1 ? `Shown: ${attemptName(test, attempt)}.` : "", attempt.stopped,
       block.left_out > 0 ? `${counted(block.left_out, "line")} in the middle are left out to keep this file small, at the double line.` : ""].join(" ");
+  showSummary(test);
   ui.timeline.setBlock(block);
-  updateRows();
+  find();
   ui.rows.first = 0;
-  ui.details.replaceChildren(make("p", {class: "note"}, "Select a record to see its fields."));
   if (record !== undefined) selectRow(rowOf(record));
   else if (block.failure >= 0) selectRow(rowOf(block.failure));
-  else ui.rows.reveal(-1);
   showTab(page.tab);
 }
 
@@ -179,19 +201,21 @@ function updateRows() {
 }
 
 function showRows(rows, lines) {
+  const {block} = page, countOf = (shown, all, noun) => (shown < all ? shown + " of " : "") + counted(all, noun);
   page.visible = rows;
   ui.rows.setCount(rows.length);
-  ui.count.textContent = `${lines} of ${counted(page.block.lines, "line")}, ${counted(page.block.spans, "span")}`;
+  ui.timeline.setShown(page.filter || ui.find.value ? rows : null);
+  ui.count.textContent = countOf(lines, block.lines, "line") + ", " + countOf(rows.length - lines, block.spans, "span");
 }
 
-// Keeps the rows that have the text. Lets the page answer in between.
+// Shows the rows that have the text, and selects the row that was selected or, if it is gone, one nearby. Lets the page
+// answer in between.
 async function find() {
   const wanted = ui.find.value.toLowerCase(), {block} = page, search = page.search = {};
   updateRows();
-  if (wanted === "") return;
   const rows = page.visible, out = new Int32Array(rows.length), options = lineOptions();
   let count = 0, lines = 0, until = performance.now() + 50;
-  for (const row of rows) {
+  for (const row of wanted === "" ? [] : rows) {
     if (textOf(rowParts(row, options)).toLowerCase().includes(wanted)) out[count++] = row, lines += row >= 0;
     if (performance.now() < until) continue;
     ui.count.textContent = "searching …";
@@ -199,11 +223,20 @@ async function find() {
     if (page.search !== search || page.block !== block) return;
     until = performance.now() + 50;
   }
-  showRows(out.subarray(0, count), lines);
+  if (wanted !== "") showRows(out.subarray(0, count), lines);
+  if (page.selected !== null && page.visible.length > 0) selectRow(rowOf(page.selected));
+  else showNoDetails();
+  writeHash();
 }
 
 function lineOptions() { return {isRelative: page.isRelative, spanIsOn: page.spanIsOn}; }
 function rowParts(row, options) { return row < 0 ? spanParts(page.block, -row) : lineParts(page.block, row, options); }
+// The thread and the time of a span, as lines have them.
+function spanHead(block, span) {
+  const {name} = block.tracks[block.spanTrack[span]];
+  return [["label", name === "main" ? "" : `[${name}] `], ["time", timeText(block, block.begin[span], page.isRelative)], ["", " "]];
+}
+function timeOf(block, row) { return row < 0 ? block.begin[-row] : block.time[row]; }
 function spanOf(row) { return row < 0 ? -row : page.block.span[row]; }
 
 function renderRow(i) {
@@ -211,11 +244,11 @@ function renderRow(i) {
   let element;
   if (row < 0) {
     const isOpen = !page.folded[span];
-    element = make("div", {class: "row span", role: "treeitem", "aria-level": block.depth[span], "aria-expanded": String(isOpen)},
-                   make("span", {class: "fold", "aria-hidden": "true"}, isOpen ? "▾ " : "▸ "), parts, make("span", {class: "took"}, tookText(block, span)));
+    element = make("div.row span", {role: "treeitem", "aria-level": block.depth[span], "aria-expanded": String(isOpen)},
+                   make("span.fold", {"aria-hidden": "true"}, isOpen ? "▾ " : "▸ "), colored(spanHead(block, span)), parts, make("span.took", tookText(block, span)));
   } else {
     const site = block.sites[block.site[row]], level = site ? LEVEL_CLASSES[site.level] : block.kind[row] === FAILURE ? "failure" : "marks";
-    element = make("div", {class: `row line ${level}-row${row + 1 === block.cut ? " before-cut" : ""}`, role: "treeitem", "aria-level": block.depth[span] + 1}, parts);
+    element = make(`div.row line ${level}-row${row + 1 === block.cut ? " before-cut" : ""}`, {role: "treeitem", "aria-level": block.depth[span] + 1}, parts);
   }
   element.classList.toggle("nested", page.hasSpans);
   if (page.hasSpans) element.style.paddingInlineStart = 0.4 + Math.min(block.depth[span] - (row < 0), 30) * 0.9 + "em";
@@ -229,45 +262,60 @@ function selectRow(i, event) {
   if (row < 0 && event?.target.closest?.(".fold")) return fold(span);
   page.selected = row;
   ui.rows.reveal(i);
-  ui.timeline.select(span, row < 0 ? block.begin[span] : block.time[row]);
+  ui.timeline.select(span, timeOf(block, row));
   showDetails(row);
   writeHash();
 }
 
-// The row of a line, or of a span (-index), or else of the next line.
+// The row of a line, or of a span (-index), or else of the next line, or else the last row.
 function rowOf(record) {
-  const exact = page.visible.indexOf(record), line = record < 0 ? page.block.firstLine[-record] : record;
-  return exact >= 0 ? exact : page.visible.findIndex((row) => row >= line);
+  const {visible} = page, exact = visible.indexOf(record), line = record < 0 ? page.block.firstLine[-record] : record;
+  const next = exact < 0 ? visible.findIndex((row) => row >= line) : exact;
+  return next < 0 ? visible.length - 1 : next;
 }
 
 function fold(span) {
   page.folded[span] ^= 1;
-  updateRows();
-  selectRow(rowOf(-span));
+  page.selected = -span;
+  find();
+}
+
+function showNoDetails() {
+  ui.rows.reveal(-1);
+  ui.timeline.select(0, null);
+  ui.details.replaceChildren(make("p.note", "Select a record to see its fields."));
 }
 
 function showDetails(row) {
   const {block} = page, span = spanOf(row), isSpan = row < 0, list = [];
-  const site = block.sites[isSpan ? block.spanSite[span] : block.site[row]], ns = isSpan ? block.begin[span] : block.time[row];
+  const site = block.sites[isSpan ? block.spanSite[span] : block.site[row]], ns = timeOf(block, row);
   if (site) {
     let at = isSpan ? block.spanValues[span] : block.lineValues[row];
     for (const name of site.fields) {
       const value = name === null ? NONE : block.values[at++];
-      if (value !== NONE) list.push([name, make("code", {class: valueClass(value)}, valueText(block, value))]);
+      if (value !== NONE) list.push([name, make("code." + valueClass(value), valueText(block, value))]);
     }
-    list.push(["statement", make("code", null, site.file ? site.file + ":" + site.line : "unknown")], ["target", make("code", null, site.target)]);
+    list.push(["statement", make("code", site.file ? site.file + ":" + site.line : "unknown")], ["target", make("code", site.target)]);
   }
   list.push(["thread", block.tracks[isSpan ? block.spanTrack[span] : block.track[row]].name],
             ["time", relativeTime(block, ns).trim() + ", " + absoluteTime(block, ns)]);
   if (isSpan) list.push(["took", tookText(block, span)]);
-  if (span !== 0) list.push(["inside", make("code", null, pathOf(block, span).map((one) => textOf(spanParts(block, one))).join(":"))]);
-  ui.details.replaceChildren(make("h2", null, isSpan ? "Span" : "Record"), make("p", {class: "whole"}, textOf(rowParts(row, {isRelative: page.isRelative}))), pairs(list));
+  if (span !== 0) list.push(["inside", make("code", pathOf(block, span).map((one) => textOf(spanParts(block, one))).join(":"))]);
+  ui.details.replaceChildren(make("h2", isSpan ? "Span" : "Record"), make("p.whole", textOf(rowParts(row, {isRelative: page.isRelative}))), pairs(list));
 }
 
-function goToFailure() {
+// Selects a record, even if it is filtered out or folded away.
+function goTo(record) {
   showTab("records");
-  if (page.block && page.block.failure >= 0) selectRow(rowOf(page.block.failure));
+  if (!page.visible.includes(record)) {
+    ui.filter.value = ui.find.value = "";
+    page.folded.fill(0);
+    applyFilter();
+  }
+  selectRow(rowOf(record));
+  ui.rowsElement.focus();
 }
+function goToFailure() { if (page.block?.failure >= 0) goTo(page.block.failure); }
 
 // Selects the next failure, error or warning; `step` is 1 or -1.
 function goToNext(step) {
@@ -302,33 +350,39 @@ function filterOf(text, onError) {
 }
 
 function applyFilter() {
-  const text = ui.filter.value.trim(), selected = page.selected;
+  const text = ui.filter.value.trim();
   let problem = "";
   const filter = text === "" ? null : filterOf(text, (message) => { problem = message; });
   if (problem === "") page.filter = filter;
   ui.filterError.textContent = problem;
   ui.filter.setAttribute("aria-invalid", problem !== "");
-  if (problem !== "" || !page.block) return;
-  find();
-  const row = selected === null ? -1 : rowOf(selected);
-  row >= 0 ? selectRow(row) : ui.rows.reveal(-1);
-  writeHash();
+  if (problem === "" && page.block) find();
+}
+
+// Paper does not scroll: it gets the rows around the failure, which CSS lets wrap.
+function drawForPaper() {
+  const MAX = 300, AFTER = 30, {block, visible} = page;
+  if (!block) return;
+  const middle = block.failure < 0 ? 0 : rowOf(block.failure), end = Math.min(visible.length, Math.max(MAX, middle + AFTER)), begin = Math.max(0, end - MAX);
+  ui.rows.drawRows(begin, end);
+  ui.paper.textContent = end - begin < visible.length ? `Rows ${begin + 1} to ${end} of ${visible.length}:` : "";
 }
 
 // ---- tabs ----
 
 function showAttempts(test, all) {
-  const rows = all.map((one) => make("tr", null, make("th", {scope: "row"}, attemptName(test, one)), [one.result, make("code", null, one.file),
+  const rows = all.map((one) => make("tr", make("th", {scope: "row"}, attemptName(test, one)), [one.result, make("code", one.file),
       one.block === "" ? "not in this file" : button(counted(one.lines, "line"), () => {
         page.tab = "records";
         openTest(page.test, one.block);
-      })].map((cell) => make("td", null, cell))));
-  const parts = [tableOf(["Run", "Result", "Recording", "Records"], rows)];
+      })].map((cell) => make("td", cell))));
+  const parts = [tableOf(["Run", "Result", "Recording", "Records"], rows), make("p", test.diff_note)];
   if (test.diff.length > 0) {
-    const words = new Map([["-", "only in the failing run"], ["+", "only in the run that passed"], ["~", "differs"]]);
-    const lines = test.diff.map(([mark, left, right]) => make("tr", {class: mark === "" ? "" : "differs"},
-        make("td", {title: words.get(mark)}, mark, make("span", {class: "for-readers"}, words.get(mark) ?? "")), make("td", null, left), make("td", null, right)));
-    parts.push(make("h2", null, "The failing run beside the last that passed"), tableOf(["", "Failing run", "Run that passed"], lines, "diff"));
+    const words = new Map([["-", "only in the failing run"], ["+", "only in the run that passed"], ["~", "differs"], ["*", "varies in runs that passed"]]);
+    const lines = test.diff.map(([mark, left, right]) => mark === "=" ? make("tr", make("th", {colspan: 3}, left)) : make(mark ? "tr.differs" : "tr",
+        make("td", mark, make("span.for-readers", words.get(mark) ?? "")), make("td", left), make("td", right)));
+    parts.push(make("h2", "The failing run beside the last that passed"), make("p.note", [...words].map((pair) => pair.join(" ")).join(", ")),
+               tableOf(["", "Failing run", "Run that passed"], lines, "diff"));
   }
   ui.attempts.replaceChildren(...parts);
 }
@@ -370,7 +424,7 @@ async function readHash() {
 function toggleTime() {
   page.isRelative = !page.isRelative;
   ui.time.setAttribute("aria-pressed", !page.isRelative);
-  if (page.block) ui.rows.draw();
+  if (page.block) ui.rows.draw(), ui.timeline.draw();
 }
 function stepTest(by) {
   const next = page.shown[page.shown.indexOf(page.test) + by];
@@ -402,7 +456,7 @@ function onRowKey(key) {
 function buildTabs() {
   ui.tabs = new Map([["records", "Records"], ["tree", "Tree"], ["attempts", "Attempts"], ["about", "Environment"]].map(([name, label]) => [name, {
     tabButton: button(label, () => showTab(name), {role: "tab", id: "tab-" + name, "aria-controls": "panel-" + name}),
-    panel: ui[name] = make("div", {role: "tabpanel", id: "panel-" + name, class: "panel", "aria-labelledby": "tab-" + name})}]));
+    panel: ui[name] = make("div.panel", {role: "tabpanel", id: "panel-" + name, "aria-labelledby": "tab-" + name})}]));
   const onArrow = (event) => {
     const names = [...ui.tabs.keys()], next = names[names.indexOf(page.tab) + (event.key === "ArrowRight") - (event.key === "ArrowLeft")];
     if (!event.key.startsWith("Arrow") || !next) return;
@@ -429,44 +483,47 @@ function buildRecords() {
     find();
   });
   ui.time = button("Absolute times", toggleTime, {"aria-pressed": "false"});
-  ui.count = make("span", {class: "note", "aria-live": "polite"});
-  ui.filterError = make("p", {id: "filter-error", class: "error", role: "alert"});
-  const bar = make("div", {class: "filters"}, input("filter", "Filter", debounced(applyFilter, 120), {placeholder: "info,[launch{stream=7}]=trace",
-      "aria-describedby": "filter-error"}), input("find", "Text", debounced(find, 250)), spans, foldAll, ui.time, ui.count);
-  ui.timelineElement = make("div", {class: "timeline", tabindex: 0, role: "region", "aria-label": "Timeline: w and s zoom, a and d move"});
-  ui.rowsElement = make("div", {class: "rows", id: "rows", tabindex: 0, role: "tree", "aria-label": "Records"});
-  ui.details = make("section", {class: "details", "aria-label": "Selected record", tabindex: 0});
+  ui.count = make("span.note", {"aria-live": "polite"});
+  ui.filterError = make("p.error", {id: "filter-error", role: "alert"});
+  const bar = make("div.filters", make("span.field", input("filter", "Filter", debounced(applyFilter, 120), {placeholder: "debug, or pool=trace",
+      title: "Such as pool=debug or [load{rows=8}]=trace", "aria-describedby": "filter-error"})),
+      make("span.field", input("find", "Text", debounced(find, 250), {placeholder: "part of a line"})), spans, foldAll, ui.time, ui.count);
+  ui.timelineElement = make("div.timeline", {tabindex: 0, role: "region", "aria-label": "Timeline: w and s zoom, a and d move"});
+  ui.rowsElement = make("div.rows", {id: "rows", tabindex: 0, role: "tree", "aria-label": "Records"});
+  ui.details = make("section.details", {"aria-label": "Selected record", tabindex: 0});
   const panel = ui.records;
-  ui.records = make("div", {class: "panel records"}, bar, ui.filterError, ui.timelineElement, make("div", {class: "rows-and-details"}, ui.rowsElement, ui.details));
-  ui.noRecords = make("p", null, "This file has no records of this test. If its recording was kept, testlog show prints them.");
-  panel.append(ui.note = make("p", {class: "note"}), ui.noRecords, ui.records);
+  ui.records = make("div.panel records", bar, ui.filterError, ui.timelineElement, ui.paper = make("p.paper"), make("div.rows-and-details", ui.rowsElement, ui.details));
+  ui.noRecords = make("p", "This file has no records of this test. If its recording was kept, testlog show prints them.");
+  panel.append(ui.note = make("p.note"), ui.noRecords, ui.records);
 }
 
 function buildPage() {
   const {index} = page, help = button("Keys (?)", () => ui.help.showModal());
-  ui.causes = make("section", {class: "causes", "aria-label": "Causes", tabindex: 0});
-  ui.testCount = make("p", {class: "note", "aria-live": "polite"});
-  ui.testsElement = make("div", {class: "tests", id: "tests", tabindex: 0, role: "listbox", "aria-label": "Tests"});
+  ui.causes = make("section.causes", {"aria-label": "Causes", tabindex: 0});
+  ui.testCount = make("p.note", {"aria-live": "polite"});
+  ui.testsElement = make("div.tests", {id: "tests", tabindex: 0, role: "listbox", "aria-label": "Tests"});
   ui.title = make("h1", {tabindex: -1});
-  ui.summary = make("section", {class: "summary", "aria-label": "Failure"});
-  ui.actions = make("p", {class: "actions"});
-  ui.status = make("p", {class: "for-readers", role: "status"});
-  ui.help = make("dialog", {"aria-label": "Keys"}, make("h2", null, "Keys"), pairs(KEYS.map(([key, what]) => [make("kbd", null, key), what])),
+  ui.summary = make("section.summary", {"aria-label": "Failure"});
+  ui.actions = make("p.actions");
+  ui.status = make("p.for-readers", {role: "status"});
+  ui.help = make("dialog", {"aria-label": "Keys"}, make("h2", "Keys"), pairs(KEYS.map(([key, what]) => [make("kbd", key), what])),
                  button("Close", () => ui.help.close()));
   const tabs = buildTabs();
   buildRecords();
   document.body.append(
-      make("header", null, make("a", {class: "skip", href: "#", onclick: (event) => (event.preventDefault(), ui.title.focus())}, "Skip to the test"),
-           make("b", null, index.title), help),
-      make("div", {class: "columns"},
+      make("header", make("a.skip", {href: "#", onclick: (event) => (event.preventDefault(), ui.search.focus())}, "Tests"),
+           make("b", index.title), help),
+      make("div.columns",
+           make("main", index.notes.map((note) => make("p.note", note)), ui.title, ui.summary, ui.actions, tabs),
            make("nav", {"aria-label": "Tests"}, ui.causes, input("search", "Search tests", debounced(searchTests, 80), {type: "search", placeholder: "Pool s:failed"}),
-                ui.testCount, ui.testsElement),
-           make("main", null, index.notes.map((note) => make("p", {class: "note"}, note)), ui.title, ui.summary, ui.actions, tabs)),
+                ui.testCount, ui.testsElement)),
       ui.status, ui.help);
   ui.tests = new VirtualList(ui.testsElement, {render: renderTest, select: (row) => openTest(page.shown[row])});
   ui.rows = new VirtualList(ui.rowsElement, {render: renderRow, select: selectRow, key: onRowKey});
   ui.timeline = new Timeline(ui.timelineElement, {select: (span) => selectRow(rowOf(-span))});
   document.addEventListener("keydown", onKey);
+  addEventListener("beforeprint", drawForPaper);
+  addEventListener("afterprint", () => ui.rows.draw());
   addEventListener("hashchange", () => { if (location.hash !== page.hash) readHash(); });
 }
 
@@ -488,6 +545,6 @@ async function start() {
 }
 
 start().catch((error) => {
-  document.body.append(make("p", {class: "error", role: "alert"}, "This report cannot be shown: " + error));
+  document.body.append(make("p.error", {role: "alert"}, "This report cannot be shown: " + error));
   throw error;
 });

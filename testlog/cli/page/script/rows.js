@@ -1,22 +1,25 @@
 // Elements, and a list that has elements only for the rows in sight.
 
+// Makes an element, such as make("p.note", {id: "x"}, "text"). The properties may be left out.
 function make(tag, properties, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties || {})) {
+  const [type, className] = tag.split("."), element = document.createElement(type);
+  if (properties?.constructor !== Object) children.unshift(properties);
+  else for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== false && value != null) element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat(2).filter((child) => child != null));
+  if (className) element.className = className;
   return element;
 }
 function button(label, onclick, properties) { return make("button", {onclick, ...properties}, label); }
-function pairs(list) { return make("dl", null, list.map(([name, value]) => [make("dt", null, name), make("dd", null, value)])); }
-function tableOf(head, rows, name) {
-  return make("table", {class: name}, make("thead", null, make("tr", null, head.map((text) => text === "" ? make("td") : make("th", {scope: "col"}, text)))),
-              make("tbody", null, rows));
+function pairs(list) { return make("dl", list.map(([name, value]) => [make("dt", name), make("dd", value)])); }
+function tableOf(head, rows, name = "") {
+  return make("table." + name, make("thead", make("tr", head.map((text) => text === "" ? make("td") : make("th", {scope: "col"}, text)))),
+              make("tbody", rows));
 }
 function colored(parts) {
-  return parts.map(([name, text]) => name === "" ? text : make("span", {class: name}, typeof text === "string" ? text : colored(text)));
+  return parts.map(([name, text]) => name === "" ? text : make("span." + name, typeof text === "string" ? text : colored(text)));
 }
 
 // Browsers end between 17 and 33 million pixels: what is higher scrolls in larger steps.
@@ -35,7 +38,7 @@ function scrollTo_(scroller, height, top) {
 class VirtualList {
   constructor(scroller, options) {
     Object.assign(this, {scroller, options, count: 0, selected: -1, rowHeight: 0});
-    this.layer = make("div", {class: "layer", role: "presentation"});
+    this.layer = make("div.layer", {role: "presentation"});
     this.spacer = make("div", {role: "presentation"}, this.layer);
     scroller.append(this.spacer);
     scroller.addEventListener("scroll", () => this.drawSoon());
@@ -44,7 +47,7 @@ class VirtualList {
       const row = event.target.closest("[data-row]");
       if (row) options.select(Number(row.dataset.row), event);
     });
-    new ResizeObserver(() => this.drawSoon()).observe(scroller);
+    new ResizeObserver(() => { this.rowHeight = 0; this.drawSoon(); }).observe(scroller);
   }
   setCount(count) {
     this.count = count;
@@ -53,7 +56,8 @@ class VirtualList {
   }
   measure() {
     if (this.rowHeight > 0) return;
-    this.layer.replaceChildren(make("div", {class: "row"}, "x"));
+    this.layer.style.setProperty("--row", "");
+    this.layer.replaceChildren(make("div.row", "x"));
     this.rowHeight = Math.max(1, Math.ceil(this.layer.firstChild.getBoundingClientRect().height));
     this.layer.style.setProperty("--row", this.rowHeight + "px");
     this.spacer.style.height = Math.min(this.height, MAX_HEIGHT) + "px";
@@ -71,7 +75,11 @@ class VirtualList {
   }
   draw() {
     this.measure();
-    const first = this.first, begin = Math.floor(first), end = Math.min(this.count, begin + this.inSight + 3);
+    const {first} = this, begin = Math.floor(first);
+    this.drawRows(begin, Math.min(this.count, begin + this.inSight + 3));
+    this.layer.style.transform = `translateY(${(begin - first) * this.rowHeight}px)`;
+  }
+  drawRows(begin, end) {
     const id = this.scroller.id + "-", rows = [];
     for (let i = begin; i < end; ++i) {
       const row = this.options.render(i);
@@ -83,7 +91,6 @@ class VirtualList {
       rows.push(row);
     }
     this.layer.replaceChildren(...rows);
-    this.layer.style.transform = `translateY(${(begin - first) * this.rowHeight}px)`;
     if (this.selected >= begin && this.selected < end) this.scroller.setAttribute("aria-activedescendant", id + this.selected);
     else this.scroller.removeAttribute("aria-activedescendant");
   }

@@ -7,7 +7,7 @@ class Timeline {
   constructor(scroller, options) {
     Object.assign(this, {scroller, options, block: null, pointer: null});
     this.canvas = make("canvas", {"aria-hidden": "true"});
-    this.spacer = make("div", null, this.canvas);
+    this.spacer = make("div", this.canvas);
     scroller.append(this.spacer);
     scroller.addEventListener("scroll", () => this.drawSoon());
     scroller.addEventListener("wheel", (event) => this.onWheel(event), {passive: false});
@@ -15,7 +15,7 @@ class Timeline {
       this.canvas.addEventListener("pointer" + type, handle.bind(this));
     this.canvas.addEventListener("dblclick", () => this.zoomTo(this.selected));
     new ResizeObserver(() => this.drawSoon()).observe(scroller);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawSoon());
+    matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => this.drawSoon());
   }
 
   setBlock(block) {
@@ -27,6 +27,16 @@ class Timeline {
     [this.from, this.to] = this.whole;
     this.scroller.scrollTop = 0;
     this.draw();
+  }
+
+  // Pales what is not in these rows; null: nothing.
+  setShown(rows) {
+    const {block} = this, shown = this.shown = rows && {lines: new Uint8Array(block.lines), spans: new Uint8Array(block.spans + 1)};
+    for (const row of rows ?? []) {
+      if (row >= 0) shown.lines[row] = 1;
+      shown.spans[spanOf(row)] = 1;
+    }
+    this.drawSoon();
   }
 
   get gutter() { return Math.min(150, this.width * 0.25); }
@@ -55,13 +65,15 @@ class Timeline {
     for (const name of ["ink", "paper", "faint", "error", "accent", "slice"]) this[name] = style.getPropertyValue("--" + name);
     const c = this.context = canvas.getContext("2d");
     c.setTransform(scale, 0, 0, scale, 0, 0);
-    c.font = "11px system-ui, sans-serif";
+    c.font = "11px system-ui,sans-serif";
     c.textBaseline = "middle";
     this.fill(this.paper, 0, 0, this.width, this.height);
     this.drawTracks();
-    this.drawAxis();
+    const {failure, failureText, time} = this.block;
+    this.flag = failure < 0 ? "" : failureText ?? "✕ failed";
+    this.drawAxis(this.x(time[failure]));
     if (this.instant !== null) this.drawLine(this.instant, this.accent, [2, 3]);
-    if (this.block.failure >= 0) this.drawLine(this.block.time[this.block.failure], this.error, [6, 3], this.block.failureText ?? "✕ failed");
+    if (this.flag) this.drawLine(time[failure], this.error, [6, 3], this.flag);
   }
 
   fill(color, x, y, width, height) {
@@ -110,7 +122,7 @@ class Timeline {
     const {block, context: c} = this;
     this.forSpans(lane, (x, width, span) => {
       const site = block.spanSite[span];
-      this.fill(`hsl(${site * 67 % 360} ${this.slice})`, x, y + 1, width, LANE - 3);
+      this.fill(this.shown?.spans[span] === 0 ? this.faint : `hsl(${site * 67 % 360} ${this.slice})`, x, y + 1, width, LANE - 3);
       if (block.duration[span] < 0)  // open at the end: a ragged edge
         for (let i = 0; i < 3; ++i) this.fill(this.paper, x + width - 3, y + 2 + i * 5, 3, 2);
       if (span === this.selected) {
@@ -129,27 +141,31 @@ class Timeline {
     for (let at = firstFrom(firstEvent[track], this.from); at < end;) {
       const x = this.x(block.time[events[at]]), next = firstFrom(at + 1, this.ns(x + 1));
       if (x > this.width) break;
-      let level = 5;
-      for (let i = at; i < Math.min(next, at + 100); ++i) level = Math.min(level, block.sites[block.site[events[i]]].level);
-      c.strokeStyle = c.fillStyle = level === 1 ? this.error : this.ink;
+      let level = 6;  // none is shown
+      for (let i = at; i < Math.min(next, at + 100); ++i)
+        if (this.shown?.lines[events[i]] !== 0) level = Math.min(level, block.sites[block.site[events[i]]].level);
+      c.strokeStyle = c.fillStyle = level === 1 ? this.error : level < 6 ? this.ink : this.faint;
       c.lineWidth = 2;
       c.beginPath();
       if (level === 1) [[-4, 2], [4, 10], [4, 2], [-4, 10]].forEach(([dx, dy], i) => i % 2 ? c.lineTo(x + dx, y + dy) : c.moveTo(x + dx, y + dy));
       else if (level === 2) c.moveTo(x, y + 2), c.lineTo(x + 5, y + 10), c.lineTo(x - 5, y + 10), c.fill();
-      else this.fill(this.ink, x, y + LANE - 5, 1, 3);
+      else c.fillRect(x, y + LANE - 5, 1, 3);
       if (level === 1) c.stroke();
       at = next;
     }
   }
 
-  drawAxis() {
+  // Leaves out labels that the flag of the failure, which ends at `flagEnd`, would cover.
+  drawAxis(flagEnd) {
     const wish = (this.to - this.from) / Math.max(2, (this.width - this.gutter) / 110), power = 10 ** Math.floor(Math.log10(wish));
-    const step = [1, 2, 5, 10].map((f) => f * power).find((one) => one >= wish), {origin} = this.block;
+    const step = [1, 2, 5, 10].map((f) => f * power).find((one) => one >= wish), c = this.context;
+    const {isRelative} = page, origin = isRelative ? this.block.origin : -this.block.start[1], flagBegin = flagEnd - c.measureText(this.flag).width - 8;
     this.fill(this.paper, 0, 0, this.width, AXIS - 2);
     for (let t = Math.ceil((this.from - origin) / step) * step; t + origin < this.to; t += step) {
       const x = this.x(t + origin);
       this.fill(this.ink, x, AXIS - 6, 1, 4);
-      this.write((t < 0 ? "-" : "+") + durationText(Math.abs(t)), x + 3, 0, 100);
+      const text = isRelative ? (t < 0 ? "-" : "+") + durationText(Math.abs(t)) : absoluteTime(this.block, t + origin).slice(11, -1);
+      if (!(x < flagEnd && x + 3 + c.measureText(text).width > flagBegin)) this.write(text, x + 3, 0, 100);
     }
   }
 
@@ -236,7 +252,7 @@ class Timeline {
   select(span, instant) {
     Object.assign(this, {selected: span, instant});
     const half = (this.to - this.from) / 2, room = this.height - AXIS - LANE, y = this.block.lanes.of[span] * LANE;
-    if (instant < this.from || instant > this.to) this.show(instant - half, instant + half);
+    if (instant !== null && (instant < this.from || instant > this.to)) this.show(instant - half, instant + half);
     if (span !== 0 && (y < this.top || y > this.top + room)) scrollTo_(this.scroller, this.wholeHeight, Math.max(0, y - room / 2));
     this.drawSoon();
   }

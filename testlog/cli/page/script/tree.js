@@ -26,15 +26,15 @@ function treeOf(block) {
 
 function treeTable(block) {
   const MAX = 2000, all = treeOf(block), shown = all.slice(0, MAX);
-  if (all.length === 0) return make("p", null, "No spans are recorded.");
+  if (all.length === 0) return make("p", "No spans are recorded.");
   const most = Math.max(1, ...shown.map((row) => row.total));
   const rows = shown.map((row) => {
-    const name = make("th", {scope: "row"}, block.sites[row.site].name), bar = make("span", {class: "bar"});
+    const name = make("th", {scope: "row"}, block.sites[row.site].name), bar = make("span.bar");
     name.style.paddingInlineStart = Math.min(row.depth - 1, 40) * 1.1 + 0.4 + "em";
     bar.style.width = row.total / most * 8 + "rem";
     const cells = [durationText(row.total), durationText(Math.max(0, row.self)), row.count, [bar, row.open > 0 ? row.open + " open at the end" : ""]];
-    return make("tr", null, name, cells.map((cell) => make("td", null, cell)));
+    return make("tr", name, cells.map((cell) => make("td", cell)));
   });
   return [tableOf(["Span", "Total", "Self", "Times", ""], rows, "tree"),
-          all.length > MAX ? make("p", null, all.length - MAX + " more paths are left out.") : ""];
+          all.length > MAX ? make("p", all.length - MAX + " more paths are left out.") : ""];
 }
