@@ -60,7 +60,8 @@ TEST_F(OfficialCodec, AgreesAboutARecording) {
   expect_equal("logs", log_lines.at(0), body_of(log_requests[0]));
 }
 
-// Has what no recording of a test has: a remote parent, a trace state, bytes, lists, numbers that are none, dropped parts.
+// Has what no recording of a test has: a remote parent, a trace state, bytes, lists, numbers that are none, dropped
+// parts.
 TEST_F(OfficialCodec, AgreesAboutEachMember) {
   Span span{.trace = {~std::uint64_t{0}, 1}, .id = 2, .parent = 3, .trace_state = "a=1", .has_remote_parent = true};
   span.name = "load";

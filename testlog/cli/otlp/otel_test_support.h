@@ -35,17 +35,23 @@ inline void record_typed(std::string const& path) {
   why::TestRecorder recorder(path);
   recorder.run("Pool.Grows", [&recorder] {
     auto const launch = TRACE_MAKE_SPAN(info, "launch", kv("text", "say \"hi\" \\ é ☃ \n"), kv("empty", ""));
-    recorder.thread("worker", [&launch] {
-      auto const kernel = TRACE_MAKE_SPAN(debug, "kernel", kv("big", (std::uint64_t{1} << 53) + 1),
-                                          kv("huge", std::numeric_limits<std::uint64_t>::max()),
-                                          kv("least", std::numeric_limits<std::int64_t>::min()), kv("negative", -7));
-      kernel.follows_from(launch);
-      kernel.in_scope([] { TRACE_WARN("moved {} bytes", 64, kv("ratio", 0.1), kv("single", 0.5F), kv("on", true)); });
-    }).join();
+    recorder
+        .thread("worker",
+                [&launch] {
+                  auto const kernel =
+                      TRACE_MAKE_SPAN(debug, "kernel", kv("big", (std::uint64_t{1} << 53) + 1),
+                                      kv("huge", std::numeric_limits<std::uint64_t>::max()),
+                                      kv("least", std::numeric_limits<std::int64_t>::min()), kv("negative", -7));
+                  kernel.follows_from(launch);
+                  kernel.in_scope(
+                      [] { TRACE_WARN("moved {} bytes", 64, kv("ratio", 0.1), kv("single", 0.5F), kv("on", true)); });
+                })
+        .join();
     return "passed";
   });
   recorder.run("Pool.Drains", [&recorder] {
-    TRACE_SPAN(info, "drain", kv("off", false), kv("tiny", 5e-324), kv("large", 1e300), kv("at", tracing::empty));
+    TRACE_SPAN(info, "drain", kv("off", false), kv("tiny", 5e-324), kv("minus", -1234567.875),
+               kv("at", tracing::empty));
     tracing::Span::current().record(kv("at", 42));
     TRACE_ERROR("cannot drain", kv("error", std::make_error_code(std::errc::io_error)));
     recorder.fail("Expected: pool.drain()\nto be true");
