@@ -237,8 +237,9 @@ TEST_F(Clickhouse, HasTheSameInProtobufAndTypes) {
       "SELECT * FROM protobuf_traces EXCEPT DISTINCT SELECT * FROM otel_traces;"
       "SELECT count() AS Count FROM protobuf_traces");
   EXPECT_EQ(json(different), json::parse(R"([{"Count": 8}])"));
-  std::string const lines = "CREATE TABLE lines AS otlp_requests ENGINE = Memory; INSERT INTO lines SELECT * FROM file('" +
-                            database.file("spans.jsonl") + "', JSONEachRow);";
+  std::string const lines =
+      "CREATE TABLE lines AS otlp_requests ENGINE = Memory; INSERT INTO lines SELECT * FROM file('" +
+      database.file("spans.jsonl") + "', JSONEachRow);";
   EXPECT_EQ(json(database.ask(lines + kTypesInJson)), json(expected.types));
 }
 

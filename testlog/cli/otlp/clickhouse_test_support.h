@@ -25,9 +25,8 @@ class ClickHouse {
   }
   /// Exports the recordings in a folder and loads the lines, as docs/farm.md does it.
   void load(std::string const& recordings) const {
-    testdata::Outcome const outcome =
-        testdata::run({TESTLOG_COMMAND, "export", recordings, "--otlp", folder_ / "spans.jsonl", "--otlp-logs",
-                       folder_ / "events.jsonl"});
+    testdata::Outcome const outcome = testdata::run({TESTLOG_COMMAND, "export", recordings, "--otlp",
+                                                     folder_ / "spans.jsonl", "--otlp-logs", folder_ / "events.jsonl"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     (void)ask("INSERT INTO otlp_requests SELECT * FROM file('" + folder_ / "{spans,events}.jsonl" + "', JSONEachRow)");
   }
