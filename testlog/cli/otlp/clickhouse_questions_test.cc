@@ -30,14 +30,14 @@ void work_for(std::uint64_t us) { tracing::support::simulate_time(tracing::suppo
 struct Job {
   int days_ago = 0;
   char const* revision = "";
-  bool is_stale = false;  // then Pool.Drains fails
+  bool is_stale = false;     // then Pool.Drains fails
   bool has_old_bug = false;  // then Cache.Warms does
   int driver_error = 0;      // if it is not 0, two tests fail by it
   std::uint64_t load_us = 1000;
 };
 
-// Runs that passed until the revision c, with which Pool.Drains began to fail sometimes; with d a driver failed, and loading became
-// slower.
+// Runs that passed until the revision c, with which Pool.Drains began to fail sometimes; with d a driver failed, and
+// loading became slower.
 constexpr Job kJobs[] = {
     {.days_ago = 40, .revision = "a", .has_old_bug = true},
     {.days_ago = 39, .revision = "a", .has_old_bug = true},
@@ -54,8 +54,10 @@ constexpr Job kJobs[] = {
 std::string drain(TestRecorder& recorder, Job const& job) {
   TRACE_SPAN(info, "drain", kv("id", job.days_ago * 7919));
   TRACE_DEBUG("found entry {}", job.days_ago, kv("is_stale", job.is_stale), kv("size", 4));
-  if (job.is_stale) TRACE_DEBUG("reloading");
-  else TRACE_DEBUG("using it");
+  if (job.is_stale)
+    TRACE_DEBUG("reloading");
+  else
+    TRACE_DEBUG("using it");
   work_for(500);
   if (!job.is_stale) return "passed";
   recorder.fail("Expected: pool.drain()");
@@ -142,28 +144,22 @@ TEST_F(ClickhouseQuestions, WhyTestsAreRed) {
 }
 
 TEST_F(ClickhouseQuestions, SinceWhenTestsAreFlaky) {
-  EXPECT_THAT(ask("SELECT * EXCEPT Since FROM testlog_flaky(days = 30)"),
-              ElementsAre(json{{"Program", "pool_test"},
-                               {"Test", "Pool.Drains"},
-                               {"Failures", 2},
-                               {"Passes", 6},
-                               {"FirstBadRevision", "c"},
-                               {"LastGoodRevision", "b"}}));
+  EXPECT_THAT(ask("SELECT * EXCEPT Since FROM testlog_flaky(days = 30)"), ElementsAre(json{{"Program", "pool_test"},
+                                                                                           {"Test", "Pool.Drains"},
+                                                                                           {"Failures", 2},
+                                                                                           {"Passes", 6},
+                                                                                           {"FirstBadRevision", "c"},
+                                                                                           {"LastGoodRevision", "b"}}));
 }
 
 TEST_F(ClickhouseQuestions, WhatFailingRunsHave) {
   auto const row = [](char const* kind, char const* site, char const* field, char const* here, char const* there,
                       int failing, json before) {
-    return json{{"Kind", kind},
-                {"Site", std::string("testlog::cli::otlp ") + site},
-                {"Field", field},
-                {"Here", here},
-                {"There", there},
-                {"Failing", failing},
-                {"FailingRuns", 2},
-                {"Passing", failing == 0 ? 6 : 0},
-                {"PassingRuns", 6},
-                {"BeforeFailureNs", before},
+    return json{{"Kind", kind},     {"Site", std::string("testlog::cli::otlp ") + site},
+                {"Field", field},   {"Here", here},
+                {"There", there},   {"Failing", failing},
+                {"FailingRuns", 2}, {"Passing", failing == 0 ? 6 : 0},
+                {"PassingRuns", 6}, {"BeforeFailureNs", before},
                 {"Score", 0.762}};
   };
   EXPECT_THAT(ask("SELECT * FROM testlog_why(days = 30, test = 'Pool.Drains')"),
@@ -174,13 +170,14 @@ TEST_F(ClickhouseQuestions, WhatFailingRunsHave) {
 }
 
 TEST_F(ClickhouseQuestions, WhichSpansGrew) {
-  EXPECT_THAT(ask("SELECT * FROM testlog_slower(days = 7, before = 30)"), ElementsAre(json{{"Program", "pool_test"},
-                                                                                         {"Test", "Cache.Warms"},
-                                                                                         {"Span", "load"},
-                                                                                         {"Count", 3},
-                                                                                         {"MedianBeforeNs", 1'000'000},
-                                                                                         {"MedianNs", 3'000'000},
-                                                                                         {"Growth", 3}}));
+  EXPECT_THAT(ask("SELECT * FROM testlog_slower(days = 7, before = 30)"),
+              ElementsAre(json{{"Program", "pool_test"},
+                               {"Test", "Cache.Warms"},
+                               {"Span", "load"},
+                               {"Count", 3},
+                               {"MedianBeforeNs", 1'000'000},
+                               {"MedianNs", 3'000'000},
+                               {"Growth", 3}}));
   EXPECT_THAT(ask("SELECT * FROM testlog_slower(days = 7, before = 2)"), IsEmpty());
 }
 
