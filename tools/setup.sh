@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser] [cmake4]
+# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser] [cmake4] [otel]
 #
 # Uses apt-get on Debian and Ubuntu, as root or with sudo; upgrades nothing, and returns quickly if nothing is missing. On
 # other systems it prints what is needed. TESTLOG_NO_SETUP=1 skips it.
 #
 # cmake4: CMake 4.3 beside the system's CMake, in build/cmake4/bin, by npm; without npm or its registry it says so and goes on.
+# otel: ClickHouse and OpenTelemetry's own encoder for the tests of `testlog export --otlp`, in build/otel, by npm; likewise.
 set -euo pipefail
 
 # command:package is satisfied by any such command on the PATH, a plain name only by the package.
@@ -19,7 +20,8 @@ for extra in "$@"; do
     bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
     browser) needs+=(chromium:chromium firefox-esr:firefox-esr cmark-gfm:cmark-gfm) ;;
     cmake4) wants_cmake4=1 ;;
-    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser, cmake4" >&2; exit 2 ;;
+    otel) wants_otel=1 ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser, cmake4, otel" >&2; exit 2 ;;
   esac
 done
 readonly needs
@@ -69,9 +71,29 @@ install_cmake4() {
   ln -sfn "node_modules/$package/bin" "$folder/bin"
 }
 
+# Tests are skipped if the folder is missing, and fail if its packages do not work.
+install_otel() {
+  local -r folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)/build/otel
+  local -r packages=(chdb@3.4.0 @opentelemetry/otlp-transformer@0.205.0)
+  [[ -d $folder ]] && return
+  if ! command -v npm >/dev/null; then
+    echo "tools/setup.sh: no ${packages[*]}: they need npm"
+    return
+  fi
+  rm -rf "$folder.new"
+  if ! npm install --prefix "$folder.new" --prefer-offline --no-audit --no-fund --ignore-scripts "${packages[@]}" >/dev/null ||
+    ! NODE_PATH=$folder.new/node_modules node -e 'require("chdb")'; then
+    rm -rf "$folder.new"
+    echo "tools/setup.sh: no ${packages[*]}: npm could not install them, or chdb does not run here"
+    return
+  fi
+  mv "$folder.new" "$folder"
+}
+
 main() {
   if [[ -n ${TESTLOG_NO_SETUP:-} ]]; then return; fi
   if [[ -n ${wants_cmake4:-} ]]; then install_cmake4; fi
+  if [[ -n ${wants_otel:-} ]]; then install_otel; fi
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     local tool
     for tool in cmake ninja c++ pkg-config; do

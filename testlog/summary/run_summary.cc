@@ -18,12 +18,6 @@ using tracing::support::counted;
 constexpr std::size_t kMaxCauses = 10;
 constexpr std::size_t kMaxFlaky = 10;
 
-std::string text_of_cause(TestOutcome const& test) {
-  std::string what = test.error;
-  if (what.empty()) what = test.place.empty() ? test.how : "failed at " + test.place;
-  return test.spans.empty() ? what : test.spans + ": " + what;
-}
-
 // Returns a key that failures of one cause share. It has only the innermost span, since tests may come to it by several
 // ways, and no values of the error.
 std::string key_of(TestOutcome const& test) {
@@ -70,6 +64,13 @@ std::string_view name(Result result) noexcept {
     case Result::unfinished: return "did not end";
   }
   return {};
+}
+
+std::string text_of_cause(TestOutcome const& test) {
+  if (test.how.empty()) return {};
+  std::string what = test.error;
+  if (what.empty()) what = test.place.empty() ? test.how : "failed at " + test.place;
+  return test.spans.empty() ? what : test.spans + ": " + what;
 }
 
 std::vector<Cause> causes_of(std::vector<TestOutcome> const& tests) {

@@ -80,6 +80,8 @@ struct RunSummary {
 
 /// Returns the causes of tests that failed and whose failure is known, the causes with most tests first.
 std::vector<Cause> causes_of(std::vector<TestOutcome> const& tests);
+/// Returns Cause::text of a test that failed; empty if its failure is not known.
+std::string text_of_cause(TestOutcome const& test);
 
 // ---- the words ----
 

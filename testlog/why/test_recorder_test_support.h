@@ -37,6 +37,11 @@ class TestRecorder {
   TestRecorder(TestRecorder const&) = delete;
   TestRecorder& operator=(TestRecorder const&) = delete;
 
+  /// Writes what CI says about the run, before its tests.
+  void ci(std::string_view revision, std::string_view run) {
+    static tracing::internal::MarkSite const site("ci", {"revision", "run"});
+    mark(site, {tracing::Value::of_text(revision), tracing::Value::of_text(run)});
+  }
   /// Runs a test. `body` may call fail() and returns the result; an empty one means that the test did not end.
   template <class F>
   void run(std::string_view test, F body) {

@@ -54,8 +54,6 @@ class OtlpHttp : public testing::Test {
   std::string path_;
 };
 
-std::string body_of(std::string const& request) { return request.substr(request.find("\r\n\r\n") + 4); }
-
 TEST_F(OtlpHttp, SendsProtobufToTheStandardPath) {
   Server server({kTaken});
   Outcome const outcome = send(server.url());

@@ -152,6 +152,8 @@ TEST(OtlpExport, HasARunItsTestsAndTheirSpans) {
 TEST(OtlpExport, SaysWhyATestFailed) {
   Export const made("Plain.FailsTwice");
   json const test = made.test("Plain.FailsTwice").first;
+  EXPECT_THAT(attribute(test, "testlog.cause").get<std::string>(),
+              testing::StartsWith("first: failed at scenarios.cc:"));
   EXPECT_EQ(test["status"]["code"], 2);
   EXPECT_THAT(test["status"]["message"].get<std::string>(), HasSubstr("Failed"));
   ASSERT_THAT(test["events"], SizeIs(2));

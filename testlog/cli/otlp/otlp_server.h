@@ -113,4 +113,7 @@ class Server {
   std::thread thread_;
 };
 
+/// Returns the body of a request.
+inline std::string body_of(std::string const& request) { return request.substr(request.find("\r\n\r\n") + 4); }
+
 }  // namespace testlog::cli::otlp

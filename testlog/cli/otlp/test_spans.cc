@@ -62,6 +62,8 @@ Span test_span(TestFacts const& test, std::uint32_t tag, TraceIds const& ids) {
     add_attribute(span.attributes, "code.line.number", test.line);
   }
   if (!outcome.span_path.empty()) add_attribute(span.attributes, "testlog.span_path", outcome.span_path);
+  if (summary::is_failure(outcome.result) && !outcome.how.empty())
+    add_attribute(span.attributes, "testlog.cause", summary::cut(summary::text_of_cause(outcome), kMaxMessageBytes));
   add_failures(span, test);
   span.links.push_back({ids.trace_of(tag), ids.around(tag), {}});
   return span;
