@@ -20,7 +20,6 @@ namespace testlog::cli::otlp { namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 using tracing::kv;
 using why::TestRecorder;
 

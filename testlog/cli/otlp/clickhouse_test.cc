@@ -25,8 +25,6 @@
 namespace testlog::cli::otlp { namespace {
 
 using nlohmann::json;
-using testing::Each;
-using testing::Not;
 using testing::SizeIs;
 using tracing::Value;
 using tracing::ValueKind;
@@ -91,7 +89,10 @@ class Expected {
       types_[id].update(types_of(entry));
     }
     if (ends_span(entry.type)) spans_[id]["Duration"] = entry.time.ns - spans_[id]["Begin"].get<std::int64_t>();
-    if (entry.type == EntryType::follows_from) spans_[id]["Links"].push_back(hex_of(ids_->span(entry.cause)));
+    if (entry.type == EntryType::follows_from) {
+      std::string const trace = hex_of(ids_->trace_of(entry.tag));
+      spans_[id]["Links"].push_back(trace + " " + hex_of(ids_->span(entry.cause)));
+    }
     if (entry.type == EntryType::event) add_event(entry, id);
     if (entry.type == EntryType::mark && entry.metadata->name() == "failure")
       failures.push_back({{"Time", entry.time.ns}, {"Message", text_of_field(entry, "message")}});
@@ -142,7 +143,7 @@ constexpr char kSpans[] = R"(
   SELECT SpanId, TraceId, ParentSpanId, SpanName, toUnixTimestamp64Nano(Timestamp) AS Begin, Duration,
     SpanAttributes['thread.name'] AS Thread, SpanAttributes['code.line.number'] AS Line,
     mapFilter((key, value) -> NOT match(key, '^(thread|code|testlog)[.]'), SpanAttributes) AS Fields,
-    Links.SpanId AS Links
+    arrayMap((trace, span) -> concat(trace, ' ', span), Links.TraceId, Links.SpanId) AS Links
   FROM otel_traces WHERE mapContains(SpanAttributes, 'testlog.target') ORDER BY SpanId)";
 constexpr char kEvents[] = R"(
   SELECT TraceId, SpanId, toUnixTimestamp64Nano(Timestamp) AS Time, SeverityText, Body,
