@@ -107,7 +107,7 @@ class ClickhouseQuestions : public testing::Test {
       // In a child process, whose clock is simulated.
       pid_t const child = fork();
       if (child == 0) {
-        auto const begin = std::chrono::nanoseconds(now) - std::chrono::hours(24) * job.days_ago;
+        auto const begin = std::chrono::nanoseconds(now) - std::chrono::hours(24 * job.days_ago + 1);
         tracing::support::simulate_time(static_cast<std::uint64_t>(begin.count()));
         record(recordings / std::to_string(number) + ".rec", job, number);
         _exit(0);
