@@ -376,7 +376,7 @@ void run_ctest(std::string const& build) {
   waits.begin = 3;
   waits.end = 20;
   tracing_test::record_process(folder + "/lib_test.Pool.Waits.rec", waits);
-  log.end(second, "lib_test.Pool.Waits.rec", Instant{kStart + 21 * kMs}, {.passed = false});
+  log.end(second, "lib_test.Pool.Waits.rec", Instant{kStart + 21 * kMs}, {.passed = false, .failed = 1});
   log.end(first, "lib_test.Pool.Grows.rec", Instant{kStart + 30 * kMs}, {});
 }
 

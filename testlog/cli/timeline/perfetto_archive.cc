@@ -99,16 +99,6 @@ class FileGroups {
   std::vector<bool> is_chosen_;
 };
 
-// A program that runs no tests may not have recorded its host. It counts as on the machine of what it started.
-void find_hosts(std::vector<TimelineProcess>& processes, std::vector<ProcessLink> const& links) {
-  for (ProcessLink const& link : links) {
-    TimelineProcess& parent = processes[link.parent];
-    if (!parent.host.empty()) continue;
-    parent.host = processes[link.child].host;
-    parent.boot = processes[link.child].boot;
-  }
-}
-
 // Returns the traces that CMake 4.3 writes of building and testing, if the project lets it.
 std::vector<fs::path> cmake_traces(std::string const& build_folder) {
   std::vector<fs::path> found;
@@ -123,7 +113,7 @@ std::vector<fs::path> cmake_traces(std::string const& build_folder) {
 
 class ArchiveWriter {
  public:
-  ArchiveWriter(ArchiveOptions const& options, Timeline& timeline)
+  ArchiveWriter(ArchiveOptions const& options, Timeline const& timeline)
       : options_(options), timeline_(timeline), directives_("export", options.filter) {}
 
   Status write();
@@ -145,7 +135,7 @@ class ArchiveWriter {
   void report_notes(OpenedRecording const& file);
 
   ArchiveOptions const& options_;
-  Timeline& timeline_;
+  Timeline const& timeline_;
   DirectiveNotes directives_;
   OutputLimit limit_;
   MemberNames names_;
@@ -165,12 +155,11 @@ void ArchiveWriter::add_member(Member member, std::string const& name, char cons
 
 // Decides what the TAR has.
 void ArchiveWriter::plan() {
-  std::vector<TimelineProcess>& processes = timeline_.processes;
+  std::vector<TimelineProcess> const& processes = timeline_.processes;
   std::vector<std::size_t> const chosen = chosen_of(processes, options_.top);
   std::vector<ProcessLink> const links = links_of(processes);
-  report(notes_on_clocks("export", processes, links, MachineNames(processes)));
-  find_hosts(processes, links);
   MachineNames const machines(processes);
+  report(notes_on_clocks("export", processes, links, machines));
   for (TimelineProcess const& process : processes) machines_.push_back(machines.name_of(process));
   FileGroups groups(processes.size(), chosen);
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -306,7 +295,7 @@ Status ArchiveWriter::write() {
 
 Status export_perfetto_archive(ArchiveOptions const& options) {
   (void)parsed_filter("export", options.filter);
-  Timeline timeline = read_timeline("export", options.inputs);
+  Timeline const timeline = read_timeline("export", options.inputs);
   std::vector<std::string> files;
   for (TimelineProcess const& process : timeline.processes)
     if (!process.path.empty()) files.push_back(process.path);

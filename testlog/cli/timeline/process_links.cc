@@ -49,16 +49,14 @@ class Finder {
       add(ids.root(), {.parent = index, .name = process.name, .begin = Instant{process.identity.start_ns}});
     recording->for_each([&](Entry const& entry) {
       bool const begins = begins_span(entry.type);
-      if (begins || entry.type == EntryType::state) {
-        std::string const name(entry.metadata == nullptr ? "" : entry.metadata->name());
-        add(ids.span(entry.span), {.parent = index,
-                                   .span = entry.span,
-                                   .name = name,
-                                   .begin = entry.time,
-                                   .begin_is_known = begins && !entry.is_restated()});
-      } else if (tracing::recording::is_test_begin(entry)) {
+      if (tracing::recording::is_test_begin(entry))
         add(ids.around(entry.tag), {.parent = index, .tag = entry.tag, .name = test_of(entry), .begin = entry.time});
-      }
+      if ((!begins && entry.type != EntryType::state) || !started_.contains(ids.span(entry.span))) return;
+      add(ids.span(entry.span), {.parent = index,
+                                 .span = entry.span,
+                                 .name = std::string(entry.metadata == nullptr ? "" : entry.metadata->name()),
+                                 .begin = entry.time,
+                                 .begin_is_known = begins && !entry.is_restated()});
     });
   }
 
@@ -78,12 +76,6 @@ class Finder {
 
 }  // namespace
 
-// Returns the name of the machine of a process for a sentence.
-static std::string machine_of(TimelineProcess const& process, MachineNames const& machines) {
-  std::string const name = machines.name_of(process);
-  return printable(name.empty() ? "the machine of " + process.name : name);
-}
-
 std::vector<ProcessLink> links_of(std::vector<TimelineProcess> const& processes) {
   std::vector<ProcessLink> links;
   Started started = started_by(processes);
@@ -102,7 +94,7 @@ std::string notes_on_clocks(std::string const& command, std::vector<TimelineProc
   for (ProcessLink const& link : links) {
     std::int64_t const ns = link.begin.ns - processes[link.child].identity.start_ns;
     if (ns <= 0 || !link.begin_is_known) continue;
-    Skew& skew = skews[{machine_of(processes[link.parent], machines), machine_of(processes[link.child], machines)}];
+    Skew& skew = skews[{machines.name_of(processes[link.parent]), machines.name_of(processes[link.child])}];
     if (ns > skew.ns) skew = {ns, &link};
   }
   std::string lines;
@@ -110,8 +102,9 @@ std::string notes_on_clocks(std::string const& command, std::vector<TimelineProc
     std::string const by = tracing::formatting::text_of_ns(static_cast<std::uint64_t>(skew.ns));
     lines += fmt::format("testlog {}: ", command);
     lines += names.first == names.second
-                 ? fmt::format("the clock of {} was set back by at least {}", names.second, by)
-                 : fmt::format("the clock of {} is at least {} behind the clock of {}", names.second, by, names.first);
+                 ? fmt::format("the clock of {} was set back by at least {}", printable(names.second), by)
+                 : fmt::format("the clock of {} is at least {} behind the clock of {}", printable(names.second), by,
+                               printable(names.first));
     lines += fmt::format(": {} began before {}, which started it; times are as recorded\n",
                          printable(processes[skew.link->child].name), printable(skew.link->name));
   }
