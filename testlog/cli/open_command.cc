@@ -17,6 +17,7 @@
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/selection.h"
+#include "testlog/cli/timeline/perfetto_archive.h"
 #include "tracing_core/profile/link.h"
 #include "tracing_core/record/decode/recording_files.h"
 
@@ -118,7 +119,9 @@ std::optional<std::string> trace_of(std::vector<std::string> const& files) {
 }
 
 int run(Options const& options) {
-  std::vector<std::string> const files = files_of("open", options.inputs);
+  std::vector<std::string> const& paths = options.inputs.paths;
+  bool const is_timeline = paths.size() == 1 && options.inputs.run.empty() && is_perfetto_archive(paths.front());
+  std::vector<std::string> const files = is_timeline ? paths : files_of("open", options.inputs);
   if (auto const trace = trace_of(files)) {
     if (trace->ends_with(".xplane.pb"))
       throw UsageError("open: " + *trace + " is for TensorBoard or xprof, and ui.perfetto.dev cannot read it");
@@ -137,8 +140,8 @@ int run(Options const& options) {
 constexpr char kFooter[] = R"(
 Opens ui.perfetto.dev in a browser and serves the file to it once, on 127.0.0.1:9001, the only address from which that page accepts one.
 Nothing leaves this machine and its browser; no other page, and nobody who does not know the link, gets the file. Recordings are
-converted first, as by `testlog export --perfetto`; any other file is served as it is: a .pftrace, .json or .json.gz. On a machine
-that is used by ssh it prints the command that leads the port to yours.
+converted first, as by `testlog export --perfetto`; any other file is served as it is: a .pftrace, .json or .json.gz, or the TAR of
+`testlog export --perfetto run.tar`. On a machine that is used by ssh it prints the command that leads the port to yours.
 If CI is set nothing is served.
 
 Examples:

@@ -116,6 +116,14 @@ TEST_F(Open, ServesAnyOtherFileAsItIs) {
   EXPECT_TRUE(fs::exists(file));
 }
 
+TEST_F(Open, ServesATimelineAsItIs) {
+  std::string const file = folder_ / "timeline.tar";
+  ASSERT_EQ(run_command("export", {record("run.rec"), "--perfetto", file}).exit_code, 0);
+  auto opened = start({file});
+  EXPECT_EQ(body_of(ask_link("GET " + link())), testlog::testdata::content_of(file));
+  EXPECT_EQ(opened.get().exit_code, 0);
+}
+
 // Returns the .pftrace file that the text names.
 std::string file_in(std::string const& text) {
   std::smatch found;

@@ -321,6 +321,13 @@ TEST_F(Timeline, HasTheTestsThatFailedFirstIfThereAreTooMany) {
             "longest; --top selects more\n");
 }
 
+TEST_F(Timeline, HasTopForATarOnly) {
+  std::string const file = record("a.rec", {.host = "a", .test = "T.A", .end = 9});
+  Outcome const outcome = run_export({file, "--top", "2", "--perfetto", folder_ / "a.pftrace"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--top is about a TAR; expected --perfetto and a name that ends in .tar\n"));
+}
+
 TEST_F(Timeline, NamesItsFilesAsPerfettoReadsThem) {
   std::vector<std::string> files;
   for (std::string const& name : std::vector<std::string>{"a b/\xff", "..hidden", std::string(200, 'x'), "a_b/\xff"}) {

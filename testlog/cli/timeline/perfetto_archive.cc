@@ -29,6 +29,7 @@
 #include "tracing_core/export/perfetto/perfetto.h"
 #include "tracing_core/export/timeline/trace_source.h"
 #include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/record/decode/tar_file.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -39,16 +40,10 @@ using tracing::recording::PerfettoPackets;
 using tracing::recording::ProcessArrows;
 using tracing::support::counted;
 
+constexpr char kManifest[] = "perfetto_manifest.json";
 constexpr std::size_t kMaxNoted = 50;  // recordings of which notes are printed
 
 void print(std::string const& text) { report("testlog export: " + text + "\n"); }
-
-// A TAR that has no recordings, such as an earlier timeline, may be replaced.
-bool may_replace_tar(std::string const& output) {
-  std::string problem;
-  return tracing::recording::is_tar(output) && tracing::recording::recordings_in_tar(output, problem).empty() &&
-         problem.empty();
-}
 
 // Returns the recordings that are written: of tests that failed, and of the slowest tests.
 std::vector<std::size_t> chosen_of(std::vector<TimelineProcess> const& processes, std::size_t top) {
@@ -267,8 +262,7 @@ Status ArchiveWriter::write() {
   plan();
   OutputFile output(options_.output);
   TarWriter tar([&output](std::string_view bytes) { output.write(bytes); });
-  tar.add("perfetto_manifest.json", perfetto_manifest_of({members_.begin(), members_.end()}),
-          timeline_.processes.front().begin);
+  tar.add(kManifest, perfetto_manifest_of({members_.begin(), members_.end()}), timeline_.processes.front().begin);
   bool is_complete = timeline_.is_complete;
   {
     Progress progress("export", members_.size(), "files", false);
@@ -293,13 +287,20 @@ Status ArchiveWriter::write() {
 
 }  // namespace
 
+bool is_perfetto_archive(std::string const& path) {
+  auto const tar = tracing::recording::open_tar(path);
+  std::string problem;
+  return tar != nullptr && tar->members().contains(kManifest) &&
+         tracing::recording::recordings_in_tar(path, problem).empty();
+}
+
 Status export_perfetto_archive(ArchiveOptions const& options) {
   (void)parsed_filter("export", options.filter);
   Timeline const timeline = read_timeline("export", options.inputs);
   std::vector<std::string> files;
   for (TimelineProcess const& process : timeline.processes)
     if (!process.path.empty()) files.push_back(process.path);
-  check_output("export", files, options.output, may_replace_tar(options.output));
+  check_output("export", files, options.output, is_perfetto_archive(options.output));
   if (timeline.processes.empty()) {
     if (timeline.is_complete) print("there are no recordings");
     return kFailed;

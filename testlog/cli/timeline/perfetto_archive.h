@@ -18,6 +18,9 @@ struct ArchiveOptions {
   std::size_t top = kDefaultTop;  ///< how many recordings are in it: tests that failed first, then the slowest; 0: all
 };
 
+/// Returns true if a file is such a TAR, and has no recordings.
+bool is_perfetto_archive(std::string const& path);
+
 /// Writes the TAR that docs/timeline.md describes. Reports what is missing, and clocks that differ. Throws UsageError
 /// if the directives are wrong or the output is a recording, and as read_timeline() does.
 Status export_perfetto_archive(ArchiveOptions const& options);
