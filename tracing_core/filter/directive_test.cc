@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <ctime>
 #include <random>
 #include <string>
@@ -257,9 +257,9 @@ TEST(Directive, PatternsHaveABudget) {
 TEST(Directive, HostilePatternsAreRefusedSoon) {
   for (std::string const& pattern : {std::string(R"(\w{900})"), repeated(R"(\pL)", 1300), repeated(R"((?i)\w)", 600),
                                      repeated("(", 900) + "a" + repeated(")", 900), repeated("a{1000}", 500)}) {
-    auto const start = std::chrono::steady_clock::now();
+    std::clock_t const start = std::clock();  // processor time, whatever else the machine does
     errors_of_patterns(std::vector<std::string>(50, pattern));
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << pattern.substr(0, 20);
+    EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC) << pattern.substr(0, 20);
   }
 }
 
