@@ -133,14 +133,14 @@ function whyItem(one) {
 // Of the records of the statement the nearest in time, if possible of the same thread. If there are none, the last record before.
 function recordOf(block, {file, line, thread, before}) {
   const ns = block.time[block.failure] - before, isMeant = block.sites.map((site) => site?.file === file && site.line === line);
-  let found = Math.max(0, block.time.findLastIndex((time) => time <= ns)), nearest = Infinity;
+  let found = null, nearest = Infinity;
   const see = (record, track, begin, end) => {
     const distance = (begin === ns ? -1 : Math.max(begin - ns, ns - end, 0)) + (block.tracks[track].name === thread ? 0 : 1e15);
     if (distance < nearest) found = record, nearest = distance;
   };
   for (let k = 0; k < block.lines; ++k) if (isMeant[block.site[k]]) see(k, block.track[k], block.time[k], block.time[k]);
   for (let s = 1; s <= block.spans; ++s) if (isMeant[block.spanSite[s]]) see(-s, block.spanTrack[s], block.begin[s], block.endOf(s));
-  return found;
+  return found ?? Math.max(0, block.time.findLastIndex((time) => time <= ns));
 }
 
 async function openTest(number, blockId, record) {
