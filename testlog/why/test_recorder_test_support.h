@@ -31,8 +31,8 @@ class TestRecorder {
     store_ = std::make_shared<tracing::internal::RecordStore>(std::move(region));
     registry_ = tracing::RegistryBuilder().with(std::make_unique<tracing::internal::RecordLayer>(store_)).build();
     marks_.start(store_->parts(), tracing::internal::kMarksTrack, getpid(), describe);
-    static tracing::internal::MarkSite const process("process", {"command"});
-    mark(process, {tracing::Value::of_text("build/pool_test --gtest_brief=1")});
+    static tracing::internal::MarkSite const process("process", {"command", "googletest"});
+    mark(process, {tracing::Value::of_text("build/pool_test --gtest_brief=1"), tracing::Value::of_text("1.14.0")});
   }
   TestRecorder(TestRecorder const&) = delete;
   TestRecorder& operator=(TestRecorder const&) = delete;

@@ -151,6 +151,30 @@ TEST_F(Report, FindsTextAndTests) {
   ASSERT_TRUE(becomes("page.shown.length === 0"));
 }
 
+TEST_F(Report, ListsTestsInTheOrderOfTheRun) {
+  {
+    why::TestRecorder recorder(folder_ / "a.rec");
+    recorder.run("Pool.Shrinks", [] { return "passed"; });
+    work_and_fail(recorder);
+  }
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec"}));
+  std::string const names = "page.shown.map((test) => page.index.tests[test].name).join()";
+  EXPECT_EQ(evaluate(names), "Pool.Grows,Pool.Shrinks");
+  evaluate("document.querySelector('nav .filters button').click()");
+  EXPECT_EQ(evaluate(names), "Pool.Shrinks,Pool.Grows");
+}
+
+TEST_F(Report, ShowsPathsFromTheFolderOfAllSources) {
+  ASSERT_NO_FATAL_FAILURE(open({record()}));
+  EXPECT_THAT(evaluate("page.root").get<std::string>(), testing::EndsWith("/testlog/cli/page/"));
+  evaluate("goTo(page.block.failure - 1)");
+  EXPECT_THAT(text_of(".details"), HasSubstr("statementreport_test_support.h:"));
+  EXPECT_EQ(evaluate("[[], [''], ['/x.cc'], ['a/x.cc', 'b/x.cc'], ['/a/b/x.cc', '/a/c/y.cc', '/a/bb/c/z.cc'], "
+                     "['/a/b/c.cc']].map(rootOf)"),
+            (Json{"", "", "", "", "/a/", "/a/b/"}));
+  EXPECT_THAT(text_of("#panel-about"), AllOf(HasSubstr("GoogleTest1.14.0"), HasSubstr("sources")));
+}
+
 TEST_F(Report, ObeysKeys) {
   ASSERT_NO_FATAL_FAILURE(open({"--all", record()}));
   evaluate("document.activeElement.blur()");

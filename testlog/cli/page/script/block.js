@@ -2,7 +2,7 @@
 // Blocks: the records of one attempt of a test. block_columns.h describes the bytes.
 
 const NONE = 0, NO = 1, YES = 2, NATURAL = 3, NEGATIVE = 4, TEXT = 5, OTHER = 6, REAL = 7;
-const EVENT = 0, HEADLINE = 1, FAILURE = 2, SKIP = 3, CONTINUATION = 4;
+const EVENT = 0, FAILURE = 2;
 
 async function unpack(id) {
   const text = document.getElementById(id).textContent;
@@ -54,18 +54,9 @@ class Block {
     const lines = (Type, isDifference) => column(Type, part(), this.lines, isDifference);
     this.begin = spans(Float64Array, true);
     this.duration = spans(Float64Array);  // -1: open
-    this.spanTrack = spans(Uint32Array);
-    this.parent = spans(Uint32Array);
-    this.spanSite = spans(Uint32Array);
-    this.firstLine = spans(Uint32Array);
+    for (const name of ["spanTrack", "parent", "spanSite", "firstLine"]) this[name] = spans(Uint32Array);
     this.time = lines(Float64Array, true);
-    this.track = lines(Uint32Array);
-    this.span = lines(Uint32Array);
-    this.site = lines(Uint32Array);
-    this.kind = lines(Uint8Array);
-    this.label = lines(Uint32Array);
-    this.context = lines(Uint32Array);
-    this.text = lines(Uint32Array);
+    for (const name of ["track", "span", "site", "kind", "label", "context", "text"]) this[name] = lines(Uint32Array);
     this.readValues(part());
     this.sites.unshift(null);
     for (let s = 1; s <= this.spans; ++s) {

@@ -20,7 +20,6 @@ function counted(count, noun) { return `${count} ${noun}${count === 1 ? "" : "s"
 function resultOf(test) { return RESULTS.get(statusOf(test)) ?? ["?", test.result]; }
 function statusOf(test) { return test.slow && test.result === "passed" ? "slow" : test.result; }
 function isGreen(attempt) { return ["passed", "skipped"].includes(attempt.result); }
-function say(text) { ui.status.textContent = text; }
 function debounced(f, ms) {
   let timer = 0;
   return () => { clearTimeout(timer); timer = setTimeout(f, ms); };
@@ -75,6 +74,14 @@ function showCauses() {
 
 // ---- one test ----
 
+// The folder that has all sources; paths are shown from there. Empty if that is the root of the file system.
+function rootOf(files) {
+  const [first = [], ...others] = files.filter((file) => file).map((file) => file.split("/").slice(0, -1));
+  const depth = first.findIndex((name, i) => others.some((one) => one[i] !== name)), root = first.slice(0, depth < 0 ? first.length : depth);
+  return root.length > 1 ? root.join("/") + "/" : "";
+}
+function shortened(path) { return path.startsWith(page.root) ? path.slice(page.root.length) : path; }
+
 function copyButton(label, text) {
   return button(label, (event) => {
     const target = event.currentTarget, area = make("textarea.for-readers", text());
@@ -101,10 +108,10 @@ function markdownOf(test) {
 }
 
 function showSummary(test) {
-  const place = (word, text) => text && make("p", word, make("code", text)), [icon, word] = resultOf(test);
+  const place = (word, text) => text && make("p", word, pathCode(text)), [icon, word] = resultOf(test);
   ui.title.replaceChildren(make("span.badge " + test.result, icon + " " + word), " " + test.name);
   const facts = [place("in ", test.spans), test.error && make("p.error", test.error),
-                 test.how && make("pre.how", {tabindex: 0}, test.how), place("at ", test.place)].filter((fact) => fact);
+                 test.how && make("pre.how", {tabindex: 0}, test.how), place("at ", shortened(test.place))].filter((fact) => fact);
   if (test.why.length > 0) facts.push(make("h2", "Why: different from the runs that passed"), make("ol", test.why.map(whyItem)));
   ui.summary.replaceChildren(...facts);
   ui.summary.hidden = facts.length === 0;
@@ -114,10 +121,10 @@ function showSummary(test) {
 
 // A difference, which selects its record. As soon as the block is there, it begins with the time of the record.
 function whyItem(one) {
-  const {block, attempt, firstAttempt} = page;
-  if (!firstAttempt || isGreen(firstAttempt)) return make("li", one.text);
+  const {block, attempt, firstAttempt} = page, text = one.text.replace("(" + page.root, "(");
+  if (!firstAttempt || isGreen(firstAttempt)) return make("li", text);
   const time = block && attempt === firstAttempt ? make("code", relativeTime(block, timeOf(block, recordOf(block, one))).trim()) : "";
-  return make("li", button([time, " " + one.text], async () => {
+  return make("li", button([time, " " + text], async () => {
     if (page.attempt !== firstAttempt) await openTest(page.test, firstAttempt.block);
     goTo(recordOf(page.block, one));
   }));
@@ -126,14 +133,14 @@ function whyItem(one) {
 // Of the records of the statement the nearest in time, if possible of the same thread. If there are none, the last record before.
 function recordOf(block, {file, line, thread, before}) {
   const ns = block.time[block.failure] - before, isMeant = block.sites.map((site) => site?.file === file && site.line === line);
-  let found = Math.max(0, block.time.findLastIndex((time) => time <= ns)), nearest = Infinity;
+  let found = null, nearest = Infinity;
   const see = (record, track, begin, end) => {
     const distance = (begin === ns ? -1 : Math.max(begin - ns, ns - end, 0)) + (block.tracks[track].name === thread ? 0 : 1e15);
     if (distance < nearest) found = record, nearest = distance;
   };
   for (let k = 0; k < block.lines; ++k) if (isMeant[block.site[k]]) see(k, block.track[k], block.time[k], block.time[k]);
   for (let s = 1; s <= block.spans; ++s) if (isMeant[block.spanSite[s]]) see(-s, block.spanTrack[s], block.begin[s], block.endOf(s));
-  return found;
+  return found ?? Math.max(0, block.time.findLastIndex((time) => time <= ns));
 }
 
 async function openTest(number, blockId, record) {
@@ -145,7 +152,7 @@ async function openTest(number, blockId, record) {
   showSummary(test);
   showAttempts(test, all);
   ui.about.replaceChildren(...(test.command ? [make("h2", "Run it again"), make("pre.command", {tabindex: 0}, test.command)] : []),
-                           make("h2", "Environment"), pairs(test.environment.map(([name, value]) => [name, make("code", value)])));
+                           make("h2", "Environment"), pairs([...test.environment, ...(page.root ? [["sources", page.root]] : [])].map(([name, value]) => [name, pathCode(value)])));
   ui.noRecords.hidden = !!attempt;
   ui.records.hidden = !attempt;
   ui.note.textContent = "";
@@ -295,7 +302,7 @@ function showDetails(row) {
       const value = name === null ? NONE : block.values[at++];
       if (value !== NONE) list.push([name, make("code." + valueClass(value), valueText(block, value))]);
     }
-    list.push(["statement", make("code", site.file ? site.file + ":" + site.line : "unknown")], ["target", make("code", site.target)]);
+    list.push(["statement", pathCode(site.file ? shortened(site.file) + ":" + site.line : "unknown")], ["target", make("code", site.target)]);
   }
   list.push(["thread", block.tracks[isSpan ? block.spanTrack[span] : block.track[row]].name],
             ["time", relativeTime(block, ns).trim() + ", " + absoluteTime(block, ns)]);
@@ -323,7 +330,7 @@ function goToNext(step) {
   let i = ui.rows.selected < 0 && step < 0 ? visible.length : ui.rows.selected;
   do i += step; while (i >= 0 && i < visible.length && !isWanted(visible[i]));
   if (i >= 0 && i < visible.length) selectRow(i);
-  else say((step > 0 ? "No further" : "No earlier") + " failure or warning.");
+  else ui.status.textContent = (step > 0 ? "No further" : "No earlier") + " failure or warning.";
 }
 
 function outOfSpan() {
@@ -371,7 +378,7 @@ function drawForPaper() {
 // ---- tabs ----
 
 function showAttempts(test, all) {
-  const rows = all.map((one) => make("tr", make("th", {scope: "row"}, attemptName(test, one)), [one.result, make("code", one.file),
+  const rows = all.map((one) => make("tr", make("th", {scope: "row"}, attemptName(test, one)), [one.result, pathCode(one.file),
       one.block === "" ? "not in this file" : button(counted(one.lines, "line"), () => {
         page.tab = "records";
         openTest(page.test, one.block);
@@ -421,11 +428,6 @@ async function readHash() {
 
 // ---- keys ----
 
-function toggleTime() {
-  page.isRelative = !page.isRelative;
-  ui.time.setAttribute("aria-pressed", !page.isRelative);
-  if (page.block) ui.rows.draw(), ui.timeline.draw();
-}
 function stepTest(by) {
   const next = page.shown[page.shown.indexOf(page.test) + by];
   if (next !== undefined) openTest(next);
@@ -435,7 +437,7 @@ function onKey(event) {
   const isTyping = event.target.matches("input");
   if (event.key === "Escape" && isTyping) return ui.rowsElement.focus();
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || ui.help.open) return;
-  const actions = {j: () => stepTest(1), k: () => stepTest(-1), "/": () => ui.search.focus(), t: toggleTime, "?": () => ui.help.showModal()};
+  const actions = {j: () => stepTest(1), k: () => stepTest(-1), "/": () => ui.search.focus(), t: () => ui.time.click(), "?": () => ui.help.showModal()};
   const withBlock = {n: () => goToNext(1), N: () => goToNext(-1), f: () => (showTab("records"), ui.filter.focus()), "[": outOfSpan, "]": intoSpan};
   if (page.block) Object.assign(actions, withBlock);
   if (Object.hasOwn(actions, event.key)) actions[event.key]();
@@ -473,16 +475,18 @@ function input(id, label, oninput, properties) {
 }
 
 function buildRecords() {
-  const spans = button("Spans", () => {
-    page.hasSpans = !page.hasSpans;
-    spans.setAttribute("aria-pressed", page.hasSpans);
+  const spans = toggle("Spans", true, (isOn) => {
+    page.hasSpans = isOn;
     find();
-  }, {"aria-pressed": "true"});
+  });
   const foldAll = button("Fold all", () => {
     page.folded.fill(page.folded.includes(1) ? 0 : 1, 1);
     find();
   });
-  ui.time = button("Absolute times", toggleTime, {"aria-pressed": "false"});
+  ui.time = toggle("Absolute times", false, (isOn) => {
+    page.isRelative = !isOn;
+    if (page.block) ui.rows.draw(), ui.timeline.draw();
+  });
   ui.count = make("span.note", {"aria-live": "polite"});
   ui.filterError = make("p.error", {id: "filter-error", role: "alert"});
   const bar = make("div.filters", make("span.field", input("filter", "Filter", debounced(applyFilter, 120), {placeholder: "debug, or pool=trace",
@@ -516,7 +520,10 @@ function buildPage() {
       make("div.columns",
            make("main", index.notes.map((note) => make("p.note", note)), ui.title, ui.summary, ui.actions, tabs),
            make("nav", {"aria-label": "Tests"}, ui.causes, input("search", "Search tests", debounced(searchTests, 80), {type: "search", placeholder: "Pool s:failed"}),
-                ui.testCount, ui.testsElement)),
+                make("div.filters", toggle("Order of the run", false, (isOn) => {
+                  page.order = isOn ? [...index.tests.keys()] : orderTests(index);
+                  searchTests();
+                }), ui.testCount), ui.testsElement)),
       ui.status, ui.help);
   ui.tests = new VirtualList(ui.testsElement, {render: renderTest, select: (row) => openTest(page.shown[row])});
   ui.rows = new VirtualList(ui.rowsElement, {render: renderRow, select: selectRow, key: onRowKey});
@@ -530,6 +537,7 @@ function buildPage() {
 async function start() {
   page.index = json(await unpack("index"));
   page.order = orderTests(page.index);
+  page.root = rootOf(page.index.sites.map((site) => site.file));
   document.title = page.index.title;
   buildPage();
   showCauses();

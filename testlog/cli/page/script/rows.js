@@ -12,6 +12,17 @@ function make(tag, properties, ...children) {
   if (className) element.className = className;
   return element;
 }
+// A button that is on or off.
+function toggle(label, isOn, onchange) {
+  const one = button(label, () => {
+    isOn = !isOn;
+    one.setAttribute("aria-pressed", isOn);
+    onchange(isOn);
+  }, {"aria-pressed": String(isOn)});
+  return one;
+}
+// A path, whose lines break after slashes.
+function pathCode(path) { return make("code", path.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")])); }
 function button(label, onclick, properties) { return make("button", {onclick, ...properties}, label); }
 function pairs(list) { return make("dl", list.map(([name, value]) => [make("dt", name), make("dd", value)])); }
 function tableOf(head, rows, name = "") {
