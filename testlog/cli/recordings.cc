@@ -242,7 +242,7 @@ class LinePrinter::Tests final : public RecordPlace {
   void follow(Entry const& entry) {
     if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
     if (is_test_end(entry)) tests_[entry.tag].has_ended = true;
-    is_of_tests_ |= entry.type == EntryType::mark;
+    is_of_tests_ |= entry.type == EntryType::mark && entry.metadata->name() != "process";
     auto const found = tests_.find(entry.tag);
     now_ = found == tests_.end() ? nullptr : &found->second;
   }

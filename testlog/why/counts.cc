@@ -48,7 +48,7 @@ class Counts::Reader {
   Reader(Counts& counts, tracing::recording::Recording& recording) : counts_(counts), recording_(recording) {}
 
   void read() {
-    bool const is_whole = !recording_.has(EntryType::mark);
+    bool const is_whole = !recording_.runs_tests();
     if (is_whole) runs_[0];
     recording_.for_each([&](Entry const& entry) {
       if (entry.type == EntryType::mark) return see_mark(entry);

@@ -31,7 +31,7 @@ class DividedRuns {
 
   void read() {
     using tracing::recording::Entry;
-    is_program_ = !recording_.has(tracing::recording::EntryType::mark);
+    is_program_ = !recording_.runs_tests();
     if (is_program_) begin_run(0, "");
     recording_.for_each([this](Entry const& entry) {
       last_ = entry.time;

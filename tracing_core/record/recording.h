@@ -59,6 +59,9 @@ class Recording {
 
   /// True if it has a record of this type. Reads only the beginnings of records, so it is much faster than for_each().
   bool has(EntryType type) const noexcept;
+  /// True if the program ran tests: then marks follow the mark `process`, which other programs make, too. As fast as
+  /// has().
+  bool runs_tests() const noexcept;
   /// Returns the approximate number of entries that for_each() visits: some of the counted records only describe the
   /// recording.
   std::uint64_t entry_count() const noexcept;
@@ -94,6 +97,7 @@ class Recording {
 
  private:
   friend class Recordings;
+  std::uint64_t count_of(EntryType type) const noexcept;
   void visit(void (*each)(void* context, Entry const& entry), void* context);
 
   std::unique_ptr<RecordingState> const state_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
+#include <filesystem>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -11,7 +11,9 @@
 #include "testlog/cli/otlp/test_spans.h"
 #include "testlog/cli/otlp/values.h"
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/environment/failed_attempts.h"
 #include "tracing_core/export/timeline/trace_source.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli::otlp {
@@ -214,6 +216,14 @@ void ExportLayer::add_record(tracing::Event const& event, Context const& context
   to_.add(std::move(record));
 }
 
+// Returns a name that the recordings of all attempts of a test have in common.
+std::string name_of_attempts(std::string const& path) {
+  std::filesystem::path const file(path);
+  if (file.parent_path().filename() != "passed") return tracing::environment::name_of_attempt(file.filename());
+  std::string const numbered = tracing::recording::name_of_recording(path);  // Pool.Grows.1
+  return numbered.substr(0, numbered.rfind('.')).append(tracing::recording::kRecordingSuffix);
+}
+
 }  // namespace
 
 Exporter::Root& Exporter::root_of(RunFacts const& facts, TraceIds const& ids, Resource const& resource) {
@@ -235,15 +245,22 @@ Exporter::Root& Exporter::root_of(RunFacts const& facts, TraceIds const& ids, Re
   }
   root.span.begin = std::min(root.span.begin, facts.begin);
   root.span.end = std::max(root.span.end, facts.end);
+  std::string const attempts = name_of_attempts(facts.path);
   for (auto const& [tag, test] : facts.tests) {
     bool const has_failed = summary::is_failure(test.outcome.result);
-    root.has_failed |= has_failed;
     if (tag == 0) {
+      root.has_failed_outside |= has_failed;
       add_failures(root.span, test);
       continue;
     }
     ++root.tests;
     root.failed += has_failed;
+    std::string const name = attempts + '/' + test.outcome.name;
+    if (has_failed) {
+      root.failing.insert(name);
+    } else if (root.failing.erase(name) != 0) {
+      ++root.flaky;
+    }
   }
   return root;
 }
@@ -290,14 +307,15 @@ void Exporter::add(Recording& recording, std::string const& path, std::function<
 void Exporter::finish() {
   for (auto& [id, root] : roots_) {
     if (root.runs_tests) {
-      add_attribute(root.span.attributes, "test.suite.run.status", root.has_failed ? "failure" : "success");
+      add_attribute(root.span.attributes, "test.suite.run.status", root.has_failed() ? "failure" : "success");
       add_attribute(root.span.attributes, "testlog.tests", root.tests);
       add_attribute(root.span.attributes, "testlog.failed", root.failed);
+      if (root.flaky != 0) add_attribute(root.span.attributes, "testlog.flaky", root.flaky);
     }
     if (root.dropped_spans != 0) add_attribute(root.span.attributes, "testlog.dropped_spans", root.dropped_spans);
     if (root.overwritten_records != 0)
       add_attribute(root.span.attributes, "testlog.overwritten_records", root.overwritten_records);
-    if (root.has_failed) root.span.status = StatusCode::error;
+    if (root.has_failed()) root.span.status = StatusCode::error;
     to_.begin_resource(root.resource);
     to_.add(std::move(root.span));
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ class Exporter {
   Exporter(Exporter const&) = delete;
   Exporter& operator=(Exporter const&) = delete;
 
-  /// Adds a recording. `each` is called once for each record. Lines about bad variables go to `reports`.
+  /// Adds a recording. The recordings of the attempts of a test are added in their order. `each` is called once for
+  /// each record. Lines about bad variables go to `reports`.
   void add(tracing::recording::Recording& recording, std::string const& path,
            std::function<void(tracing::recording::Entry const&)> const& each, std::string& reports);
   /// Passes on the spans of the runs. Must be called once, after all recordings were added.
@@ -57,7 +59,11 @@ class Exporter {
     Resource resource{};  // of its first process
     std::int64_t tests = 0, failed = 0;
     std::int64_t dropped_spans = 0, overwritten_records = 0;  // of what is in no test
-    bool has_failed = false, runs_tests = false;
+    std::int64_t flaky = 0;                                   // tests that passed in the end
+    std::set<std::string> failing{};                          // tests whose last attempt so far failed
+    bool has_failed_outside = false, runs_tests = false;
+
+    bool has_failed() const noexcept { return has_failed_outside || !failing.empty(); }
   };
 
   Root& root_of(RunFacts const& facts, tracing::environment::TraceIds const& ids, Resource const& resource);

@@ -182,6 +182,18 @@ TEST(OtlpOfAService, IsTheSameWhileItRunsAndOnceItWasKilled) {
   EXPECT_EQ(testlog::testdata::count(content_of(folder / "logs"), "\"served\""), 5);
 }
 
+TEST(OtlpOfAService, HasNoTestsForOtherCommands) {
+  tracing_test::TemporaryFolder const folder;
+  for (std::string const name : {"a.rec", "b.rec"}) Service(folder / name, 5);
+  std::string const shown = run_command("show", {folder / "a.rec"}).out;
+  EXPECT_THAT(shown, HasSubstr("---- process "));
+  EXPECT_THAT(shown, HasSubstr("served"));
+  EXPECT_THAT(shown, Not(HasSubstr("outside any test")));
+  Outcome const differences = run_command("diff", {folder / "a.rec", folder / "b.rec"});
+  EXPECT_EQ(differences.exit_code, 0) << differences.err;
+  EXPECT_EQ(differences.err, "");
+}
+
 TEST(OtlpOfAService, SaysWhatItHasLost) {
   tracing_test::TemporaryFolder const folder;
   Service service(folder / "long.rec", 100'000);

@@ -19,12 +19,15 @@ void Recording::visit(void (*each)(void* context, Entry const& entry), void* con
   while (Entry const* const entry = entries.next()) each(context, *entry);
 }
 
-bool Recording::has(EntryType type) const noexcept {
-  bool found = false;
+std::uint64_t Recording::count_of(EntryType type) const noexcept {
+  std::uint64_t count = 0;
   for (RecordedChunk const& chunk : state_->chunks)
-    chunk.for_each_head([&](internal::RecordHead const& head) { found |= head.type == type; });
-  return found;
+    chunk.for_each_head([&](internal::RecordHead const& head) { count += head.type == type; });
+  return count;
 }
+
+bool Recording::has(EntryType type) const noexcept { return count_of(type) > 0; }
+bool Recording::runs_tests() const noexcept { return count_of(EntryType::mark) > 1; }
 
 std::uint64_t Recording::entry_count() const noexcept {
   std::uint64_t count = 0;

@@ -29,7 +29,7 @@ bool is_test_end(Entry const& entry) noexcept {
 
 std::map<std::uint32_t, Test> tests_of(Recording& recording) {
   std::map<std::uint32_t, Test> tests;
-  if (!recording.has(EntryType::mark)) return tests;
+  if (!recording.runs_tests()) return tests;
   recording.for_each([&tests](Entry const& entry) {
     if (is_test_begin(entry)) {
       tests[entry.tag] = {.name = text_of_field(entry, "test"),
