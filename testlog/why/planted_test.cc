@@ -133,7 +133,7 @@ std::map<std::string, Fault> const& faults() {
   static std::map<std::string, Fault> const all{
       {"order", {swap_two_threads, CauseKind::order, "load before store of the same key"}},
       {"stale", {read_stale_value, CauseKind::value, "version is 1; 2 in 3 of 3"}},
-      {"off_by_one", {copy_one_row_more, CauseKind::count, "recorded 9 times; 8 times in 3 of 3"}},
+      {"off_by_one", {copy_one_row_more, CauseKind::count, "recorded 9 times by then; 8 times in 3 of 3"}},
       {"missing", {forget_to_flush, CauseKind::missing, "\"flushed\": missing before the failure; recorded in 3 of 3"}},
       {"time_out", {take_too_long, CauseKind::duration, "fetch: took "}},
       {"exception", {throw_an_exception, CauseKind::exception, "truncated after"}},

@@ -42,8 +42,8 @@ constexpr char kTrace[] = "4bf92f3577b34da6a3ce929d0e0e4736", kJob[] = "00f067aa
 struct TestProcess {
   std::string host;
   std::string name;
-  std::int64_t clock_ns = 0;     // how far the clock of the host is ahead
-  std::uint64_t number = 0;      // of the process; containers give equal numbers
+  std::int64_t clock_ns = 0;  // how far the clock of the host is ahead
+  std::uint64_t number = 0;   // of the process; containers give equal numbers
   bool passes = true;
 };
 
@@ -90,9 +90,7 @@ void record(std::string const& path, TestProcess const& process) {
         mark(begin, {process.name, "pool_test.cc", "7"});
         TRACE_SPAN(info, "request", tracing::kv("host", process.host));
         for (int i = 0; i < 3; ++i) TRACE_INFO("step", i);
-        {
-          TRACE_SPAN(info, "load");
-        }
+        { TRACE_SPAN(info, "load"); }
         if (!process.passes) mark(failure, {process.name, "pool_test.cc", "9", "Failed"});
       });
   mark(end, {process.name, process.passes ? "passed" : "failed", "1"});
@@ -210,8 +208,9 @@ TEST_F(Farm, HasTheCountsOfTheSingleExports) {
 }
 
 TEST_F(Farm, IsOneTree) {
-  Exported const all = exported({folder_ / "worker-0", folder_ / "worker-1", folder_ / "worker-2", folder_ / "worker-3",
-                                 folder_ / "worker-4", folder_ / "worker-5", folder_ / "worker-6", folder_ / "worker-7"});
+  Exported const all =
+      exported({folder_ / "worker-0", folder_ / "worker-1", folder_ / "worker-2", folder_ / "worker-3",
+                folder_ / "worker-4", folder_ / "worker-5", folder_ / "worker-6", folder_ / "worker-7"});
   std::set<std::string> hosts;
   int failed_runs = 0;
   for (auto const& [id, span] : all.spans) {
