@@ -23,6 +23,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/record/ring/mark_site.h"
 #include "tracing_core/record/ring/record_layer.h"
+#include "tracing_core/support/span_clock.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -47,17 +48,11 @@ struct TestProcess {
   bool passes = true;
 };
 
-// Gives the recording of a process the number and the clock that the process would have in its container.
-void set_clock_and_number(std::string const& path, TestProcess const& process) {
+// Gives the recording of a process the number that the process would have in its container.
+void set_number(std::string const& path, std::uint64_t number) {
   constexpr off_t kNumberAt = offsetof(tracing::internal::RegionHeader, process);
-  constexpr off_t kStartAt = offsetof(tracing::internal::RegionHeader, start_ns);
   int const file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  std::int64_t start = 0;
-  EXPECT_EQ(pread(file, &start, sizeof(start), kStartAt), static_cast<ssize_t>(sizeof(start)));
-  start += process.clock_ns;
-  EXPECT_EQ(pwrite(file, &start, sizeof(start), kStartAt), static_cast<ssize_t>(sizeof(start)));
-  EXPECT_EQ(pwrite(file, &process.number, sizeof(process.number), kNumberAt),
-            static_cast<ssize_t>(sizeof(process.number)));
+  EXPECT_EQ(pwrite(file, &number, sizeof(number), kNumberAt), static_cast<ssize_t>(sizeof(number)));
   close(file);
 }
 
@@ -66,6 +61,9 @@ void record(std::string const& path, TestProcess const& process) {
   static MarkSite const started("process", {"pid", "host", "command", "run", "traceparent"}),
       begin("test_begin", {"test", "file", "line"}), failure("failure", {"test", "file", "line", "message"}),
       end("test_end", {"test", "result", "duration_ms"});
+  static std::int64_t begin_ns = 1'795'820'000'000'000'000;
+  begin_ns += 1'000'000;  // one process after the other
+  tracing::support::simulate_time(static_cast<std::uint64_t>(begin_ns + process.clock_ns));
   std::error_code error;
   auto region = tracing::internal::Region::make_file(path, 1 << 20, error);
   ASSERT_FALSE(error) << error.message();
@@ -94,6 +92,7 @@ void record(std::string const& path, TestProcess const& process) {
         if (!process.passes) mark(failure, {process.name, "pool_test.cc", "9", "Failed"});
       });
   mark(end, {process.name, process.passes ? "passed" : "failed", "1"});
+  tracing::support::simulate_time(0);
 }
 
 struct Exported {
@@ -138,7 +137,7 @@ class Farm : public testing::Test {
   }
   void add(std::string const& path, TestProcess const& process) {
     record(path, process);
-    set_clock_and_number(path, process);
+    set_number(path, process.number);
     paths_.push_back(path);
   }
 
