@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tracing_core/support/cxx20.h"
+
 namespace cuda_cpu::ptx {
 
 /// The reason why a text could not be parsed.

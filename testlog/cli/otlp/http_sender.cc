@@ -104,7 +104,7 @@ HttpSender::Answer HttpSender::post(std::string_view body, Clock::time_point dea
     Watchdog const watchdog(client, deadline);
     return client.send(request);
   }();
-  answer.is_late = Clock::now() >= deadline;
+  answer.is_late = Clock::now() + 5ms >= deadline;  // the client rounds times down to milliseconds
   if (!result) {
     answer.has_connected = result.error() != httplib::Error::Connection;
     answer.reason = httplib::to_string(result.error());
