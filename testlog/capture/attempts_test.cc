@@ -268,6 +268,8 @@ TEST_F(Attempts, AreListedWithTheirRuns) {
   EXPECT_THAT(ask("show --time=none --run " + id), HasSubstr("attempt{number=1}"));
   EXPECT_THAT(ask("show --time=none --run " + id), Not(HasSubstr("attempt{number=2}")));
   EXPECT_EQ(ask("show --time=none --run latest"), ask("show --time=none"));
+  EXPECT_EQ(ask("show --time=none " + id), ask("show --time=none --run " + id));
+  EXPECT_EQ(ask("slow --critical " + id), ask("slow --critical --run " + id));
   EXPECT_EQ(ask("show --run x"), "testlog: show: --run: no run begins with 'x'; testlog runs lists them\n");
   EXPECT_THAT(ask("show --run latest Testing"), HasSubstr("name no recording beside it"));
   EXPECT_THAT(ask("runs --json"), testing::ContainsRegex("\"tests\":2,\"failed\":0,\"flaky\":1,\"recordings\":1,"));

@@ -251,7 +251,8 @@ int write_file(Files const& files, Options const& options, CLI::Option const* fo
 }
 
 // Returns the tests of a run or, if recordings are named, their tests.
-PackedRun tests_of(Inputs const& inputs) {
+PackedRun tests_of(Inputs const& given) {
+  Inputs const inputs = with_run(given);
   std::vector<std::string> paths = inputs.paths;
   if (!paths.empty() && !inputs.run.empty())
     throw UsageError("export: --run selects a run; name no recording beside it");

@@ -42,6 +42,15 @@ void leave_out_other_runs(std::string const& command, RecordedRun const& run, st
 
 }  // namespace
 
+Inputs with_run(Inputs inputs) {
+  if (inputs.paths.size() != 1 || !inputs.run.empty()) return inputs;
+  std::string const& path = inputs.paths.front();
+  bool const is_id = !path.empty() && path.front() != '-' && path.find_first_not_of("0123456789-") == path.npos;
+  std::error_code error;
+  if ((is_id || path == "latest") && !fs::exists(path, error)) inputs.run = std::exchange(inputs.paths, {}).front();
+  return inputs;
+}
+
 void add_run(CLI::App& command, Inputs& inputs) {
   command
       .add_option("-R,--run", inputs.run,
@@ -50,9 +59,9 @@ void add_run(CLI::App& command, Inputs& inputs) {
 }
 
 void add_recordings(CLI::App& command, Inputs& inputs) {
-  command.add_option(
-      "RECORDING", inputs.paths,
-      "The files, or folders or TARs of them; by default those that the last ctest below this folder left");
+  command.add_option("RECORDING", inputs.paths,
+                     "The files, or folders or TARs of them, or a run as for --run; by default those that the last "
+                     "ctest below this folder left");
   add_run(command, inputs);
 }
 
@@ -91,7 +100,8 @@ std::vector<std::string> files_of_run(std::string const& command, RecordedRun co
   return files;
 }
 
-std::vector<std::string> files_of(std::string const& command, Inputs const& inputs) {
+std::vector<std::string> files_of(std::string const& command, Inputs const& given) {
+  Inputs const inputs = with_run(given);
   if (!inputs.run.empty() && !inputs.paths.empty())
     throw UsageError(command + ": --run selects a run; name no recording beside it");
   std::vector<std::string> all = inputs.paths;

@@ -38,6 +38,9 @@ struct Selection {
   }
 };
 
+/// Returns the inputs. If the only path is no file but has the form of a run's id, or is `latest`, it becomes the run.
+Inputs with_run(Inputs inputs);
+
 /// Adds --run to a command, for files_of().
 void add_run(CLI::App& command, Inputs& inputs);
 /// Adds RECORDING... and --run to a command.

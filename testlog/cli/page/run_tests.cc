@@ -189,11 +189,7 @@ std::optional<std::uint32_t> find_tag(tracing::recording::Recording& recording, 
 }
 
 RunTests read_tests(Selection const& selection) {
-  Inputs inputs = selection.inputs;
-  std::error_code error;
-  bool const is_run = inputs.paths.size() == 1 && inputs.run.empty() && !fs::exists(inputs.paths.front(), error) &&
-                      inputs.paths.front().find_first_of("./") == std::string::npos;
-  if (is_run) inputs.run = std::exchange(inputs.paths, {}).front();
+  Inputs const inputs = with_run(selection.inputs);
   bool const is_ctest = inputs.paths.empty() && !tracing::recording::is_tar(inputs.run);
   RunTests tests = is_ctest ? read_run(run_named("report", inputs.run.empty() ? "latest" : inputs.run))
                             : read_recordings(files_of("report", inputs));

@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,14 +32,6 @@ struct Options {
 
 using Trees = std::map<std::string, why::RunTree>;  // by the name of the test
 
-// A run has a number, and no file of this name.
-std::vector<std::string> files_of_side(std::string const& side) {
-  bool const is_run = side == "latest" || side.find_first_of("./") == side.npos;
-  std::error_code error;
-  if (is_run && !std::filesystem::exists(side, error)) return files_of("diff", Inputs{{}, side});
-  return files_of("diff", Inputs{{side}, {}});
-}
-
 // Reads the tests of both sides, compares them, and prints the result.
 class Comparison {
  public:
@@ -48,7 +39,8 @@ class Comparison {
 
   // These return false if a file could not be read.
   bool read() {
-    std::vector<std::string> const of_a = files_of_side(options_.a), of_b = files_of_side(options_.b);
+    std::vector<std::string> const of_a = files_of("diff", {{options_.a}, {}}),
+                                   of_b = files_of("diff", {{options_.b}, {}});
     Progress progress("diff", of_a.size() + of_b.size(), "recordings", false);
     auto const names_in_a = [this](std::string const& test) { return is_wanted(test) ? &names_of(test) : nullptr; };
     auto const names_in_b = [this](std::string const& test) -> why::Names const* {

@@ -105,7 +105,8 @@ class LoggedRun {
 
 }  // namespace
 
-Timeline read_timeline(std::string const& command, Inputs const& inputs) {
+Timeline read_timeline(std::string const& command, Inputs const& given) {
+  Inputs const inputs = with_run(given);
   Timeline timeline;
   std::optional<RecordedRun> run;
   if (inputs.paths.empty() && !tracing::recording::is_tar(inputs.run))
