@@ -26,6 +26,7 @@ TEST(MissingEvent, Planted) {
   CUdeviceptr memory = 0;
   driver.mem_alloc(&memory, sizeof(std::uint32_t));
   driver.memset_d32(memory, 0, 1);
+  driver.stream_synchronize(nullptr);  // other streams do not wait for the default stream
   std::uint32_t value = 0;
   driver.launch_host_func(writer, prepare, nullptr);
   driver.memset_d32_async(memory, 7, 1, writer);
