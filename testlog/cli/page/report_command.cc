@@ -45,8 +45,9 @@ void check(Options const& options) {
 int run(Options const& options) {
   check(options);
   page::RunTests const tests = page::read_tests(options.selection);
-  if (tests.sources.empty() && options.selection.is_narrow()) {
-    print("no test is selected");
+  if (tests.sources.empty()) {
+    print(options.selection.is_narrow() ? "no test is selected"
+                                        : "no page was written, since no recording could be read");
     return kFailed;
   }
   OutputFile output(options.output);

@@ -66,7 +66,8 @@ TEST_F(ReportCommand, ReportsMistakes) {
   Outcome const missing = report({folder_ / "missing.rec"});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_THAT(missing.err, HasSubstr("missing.rec: "));
-  EXPECT_THAT(run_command("report", {"nosuchrun"}).err, HasSubstr("testlog: report: "));
+  EXPECT_THAT(missing.err, HasSubstr("testlog report: no page was written, since no recording could be read\n"));
+  EXPECT_THAT(run_command("report", {"4711-1"}).err, HasSubstr("testlog: report: "));
 }
 
 TEST_F(ReportCommand, ReadsFoldersAndTars) {
