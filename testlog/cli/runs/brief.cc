@@ -131,7 +131,7 @@ std::string brief_of(Selection const& selection) {
   for (std::size_t i = 0; i < std::min(kMaxCauses, run.causes.size()); ++i) text += text_of(run, run.causes[i]);
   if (run.causes.size() > kMaxCauses)
     text += fmt::format("... {} more causes; --test selects tests\n", run.causes.size() - kMaxCauses);
-  return text + commands_for(run.tests[run.causes.front().tests.front()], selection.inputs);
+  return text + commands_for(run.tests[run.causes.front().tests.front()], with_run(selection.inputs));
 }
 
 }  // namespace testlog::cli
