@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "testlog/cli/otlp/otlp_server.h"
+#include "testlog/cli/otlp/otlp_server_test_support.h"
 #include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"

@@ -13,7 +13,7 @@
 #include "testlog/cli/command_test_support.h"
 #include "testlog/cli/otlp/clickhouse_test_support.h"
 #include "testlog/cli/otlp/http_sender.h"
-#include "testlog/cli/otlp/otlp_server.h"
+#include "testlog/cli/otlp/otlp_server_test_support.h"
 #include "testlog/cli/otlp/run_facts.h"
 #include "testlog/why/test_recorder_test_support.h"
 #include "tests/support/temporary_folder.h"

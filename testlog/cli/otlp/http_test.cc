@@ -12,7 +12,7 @@
 #include "testlog/cli/command_test_support.h"
 #include "testlog/cli/otlp/http_sender.h"
 #include "testlog/cli/otlp/otel_variables.h"
-#include "testlog/cli/otlp/otlp_server.h"
+#include "testlog/cli/otlp/otlp_server_test_support.h"
 #include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/tracing.h"

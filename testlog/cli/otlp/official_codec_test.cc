@@ -11,7 +11,7 @@
 #include "testlog/cli/otlp/http_sender.h"
 #include "testlog/cli/otlp/otel_test_support.h"
 #include "testlog/cli/otlp/otlp_encoding.h"
-#include "testlog/cli/otlp/otlp_server.h"
+#include "testlog/cli/otlp/otlp_server_test_support.h"
 #include "tests/support/temporary_folder.h"
 
 namespace testlog::cli::otlp { namespace {
