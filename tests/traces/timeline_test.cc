@@ -397,7 +397,7 @@ TEST_F(Timeline, HasTheTestsThatLeftNoRecording) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(
       outcome.err,
-      "testlog export: 1 test left no recording, so that only times are shown; after TRACE_RECORD_KEEP=all ctest, "
+      "testlog export: 1 test left no recording, so the timeline has only the slot; after TRACE_RECORD_KEEP=all ctest, "
       "all tests leave one\n");
   PerfettoArchive const archive = PerfettoArchive::read(folder_.read("build/x.tar"));
   EXPECT_THAT(archive.problems, IsEmpty());

@@ -280,7 +280,8 @@ Status ArchiveWriter::write() {
   }
   if (unrecorded_ > 0)
     print(counted(unrecorded_, "test") +
-          " left no recording, so that only times are shown; after TRACE_RECORD_KEEP=all ctest, all tests leave one");
+          " left no recording, so the timeline has only the slot; after TRACE_RECORD_KEEP=all ctest, all tests leave "
+          "one");
   report(note_on_passed("export", timeline_) + directives_.lines());
   return is_complete ? kDone : kFailed;
 }
