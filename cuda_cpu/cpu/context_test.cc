@@ -11,7 +11,7 @@ namespace cuda_cpu { namespace {
 
 TEST_F(CpuDriver, ImplementsEveryCallOfTheTable) {
 #define CUDA_CPU_IS_THERE(member, symbol, version) EXPECT_NE(api.member, nullptr) << #symbol;
-  TRACING_CUDA_DRIVER_CALLS(CUDA_CPU_IS_THERE)
+  TRACING_CUDA_BASIC_DRIVER_CALLS(CUDA_CPU_IS_THERE)
 #undef CUDA_CPU_IS_THERE
 }
 

@@ -229,7 +229,7 @@ using cpu::Device;
 tracing::cuda::DriverApi cpu_driver_api() noexcept {
   tracing::cuda::DriverApi api;
 #define CUDA_CPU_FILL(member, symbol, version) api.member = cpu::member;
-  TRACING_CUDA_DRIVER_CALLS(CUDA_CPU_FILL)
+  TRACING_CUDA_BASIC_DRIVER_CALLS(CUDA_CPU_FILL)
 #undef CUDA_CPU_FILL
   return api;
 }

@@ -34,7 +34,7 @@ namespace cuda_cpu::cpu {
 
 // The calls, with the driver's signatures, under their names in the table of calls.
 #define CUDA_CPU_DECLARE(member, symbol, version) std::remove_pointer_t<PFN_##symbol##_v##version> member;
-TRACING_CUDA_DRIVER_CALLS(CUDA_CPU_DECLARE)
+TRACING_CUDA_BASIC_DRIVER_CALLS(CUDA_CPU_DECLARE)
 #undef CUDA_CPU_DECLARE
 
 // The properties of the device, and the limits of a launch.

@@ -8,6 +8,7 @@
 #include "testlog/listener.h"
 #include "testlog/records.h"
 #include "testlog/run/state_report.h"
+#include "tracing_core/cuda/device_times.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/format/span_path.h"
 
@@ -22,7 +23,12 @@ std::string name_of(testing::TestInfo const& test) { return std::string(test.tes
 }  // namespace
 
 void DeviceCheckListener::OnTestEnd(testing::TestInfo const& test) {
-  if (session_.environment().device_check == DeviceCheck::off) return;
+  if (session_.environment().device_check == DeviceCheck::off) return tracing::cuda::flush_device_times();
+  check_devices(test);
+  tracing::cuda::flush_device_times(true);  // after the check, which waits for the devices
+}
+
+void DeviceCheckListener::check_devices(testing::TestInfo const& test) {
   if (!broken_by_.empty()) return mark_consequence(test);
   bool has_devices = false;
   tracing::cuda::for_each_driver([&](tracing::cuda::Driver& driver) {
@@ -38,6 +44,8 @@ void DeviceCheckListener::OnTestEnd(testing::TestInfo const& test) {
          tracing::cuda::lost_with(result) != tracing::cuda::Lost::nothing);
   }
 }
+
+void DeviceCheckListener::OnTestProgramStart(testing::UnitTest const&) { tracing::cuda::start_device_times_if_asked(); }
 
 void DeviceCheckListener::check(tracing::cuda::Driver& driver, testing::TestInfo const& test) {
   CUresult const result = driver.check_device();

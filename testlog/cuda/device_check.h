@@ -17,9 +17,12 @@ class DeviceCheckListener final : public testing::EmptyTestEventListener {
  public:
   explicit DeviceCheckListener(Session& session) : session_(session) {}
 
+  /// Begins to record device times if TRACE_CUDA_DEVICE_TIMES=on, for programs that use the runtime API.
+  void OnTestProgramStart(testing::UnitTest const& program) override;
   void OnTestEnd(testing::TestInfo const& test) override;
 
  private:
+  void check_devices(testing::TestInfo const& test);
   void check(tracing::cuda::Driver& driver, testing::TestInfo const& test);
   // `lost`: the context is lost, so nothing works until the process ends.
   void fail(testing::TestInfo const& test, std::string const& error, bool lost);

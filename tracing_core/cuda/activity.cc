@@ -44,6 +44,18 @@ Callsite& callsite_of(ActivityKind kind) {
   return callsites[static_cast<std::size_t>(kind)].callsite();
 }
 
+// Returns whether an activity of a call of this thread would be recorded.
+bool is_recorded(ActivityKind kind) noexcept {
+  try {
+    if (callsite_of(kind).enabled() == 0) return false;
+  } catch (...) {  // std::bad_alloc
+    return false;
+  }
+  // A registry is kept while it has open spans; another subscriber may be gone when the work is done.
+  Subscriber* const to = current_subscriber();
+  return to != nullptr && to->as_registry() != nullptr;
+}
+
 // The track of a stream. Several threads may report for a stream, but one at a time.
 struct StreamTrack {
   std::string name;
@@ -78,23 +90,27 @@ StreamTrack& track_of(int device, std::uint64_t stream) {
 
 namespace internal {
 
-DeviceCallScope::DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int its_device, LaunchId its_launch) noexcept
+DeviceCallScope::DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int its_device, LaunchId its_launch,
+                                 bool its_runs) noexcept
     : log(its_log),
       stream(its_stream),
       device(its_device),
       launch(its_launch),
+      runs(its_runs),
       outer_(std::exchange(this_threads_call, this)) {}
 DeviceCallScope::~DeviceCallScope() { this_threads_call = outer_; }
+
+std::optional<DeviceCall> call_without_driver(ActivityKind kind) noexcept {
+  if (this_threads_call != nullptr || !is_recorded(kind)) return std::nullopt;
+  return DeviceCall{Span::current(), current_launch(), kUnknownDevice, 0};
+}
 
 }  // namespace internal
 
 std::optional<DeviceCall> current_device_call(ActivityKind kind) noexcept {
   internal::DeviceCallScope const* const call = this_threads_call;
-  if (call == nullptr) return std::nullopt;
+  if (call == nullptr || !call->runs || !is_recorded(kind)) return std::nullopt;
   try {
-    if (callsite_of(kind).enabled() == 0) return std::nullopt;
-    // A registry is kept while it has open spans; another subscriber may be gone when the work is done.
-    if (Subscriber* const to = current_subscriber(); to == nullptr || to->as_registry() == nullptr) return std::nullopt;
     return DeviceCall{Span::current(), call->launch, call->device, call->log.number_of(call->stream)};
   } catch (...) {  // std::bad_alloc
     return std::nullopt;

@@ -38,6 +38,18 @@ struct DeviceCall {
 /// nothing if the subscriber is of another type. Costs about 30 instructions while activity is not recorded.
 std::optional<DeviceCall> current_device_call(ActivityKind kind) noexcept;
 
+namespace internal {
+
+/// The device of a call that knows neither its device nor its stream.
+inline constexpr int kUnknownDevice = -1;
+
+/// Returns a call in the current span of this thread, such as the span of TRACE_LAUNCH, for programs that call the
+/// runtime API or the driver directly. Returns nothing in a call of a Driver, or if activity of this kind is not
+/// recorded.
+std::optional<DeviceCall> call_without_driver(ActivityKind kind) noexcept;
+
+}  // namespace internal
+
 struct DeviceActivity {
   ActivityKind kind = ActivityKind::kernel;
   Instant begin{};  ///< nothing is recorded if the beginning or the end is not known

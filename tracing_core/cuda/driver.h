@@ -50,9 +50,10 @@ struct DriverOptions {
 /// * If perf spans are on, a launch is also a perf span, `gpu_execute_program`, with `grid_size` and `block_size`. It
 ///   lasts from the call until the end of the launch is observed; a launch that fails reports no duration.
 ///
-/// For calls without a method use api(); check() reports their errors. Thread-safe if the driver is. Costs a few
-/// branches for each call while nothing is recorded; synchronisations and streams also lock a mutex, and launches lock
-/// it twice. The names of kernels are kept until the process ends.
+/// A call that the table lacks fails with CUDA_ERROR_NOT_SUPPORTED. For calls without a method use api(); check()
+/// reports their errors. Thread-safe if the driver is. Costs a few branches for each call while nothing is recorded;
+/// synchronisations and streams also lock a mutex, and launches lock it twice. The names of kernels are kept until the
+/// process ends.
 class Driver {
  public:
   explicit Driver(DriverApi const& api, DriverOptions options = {});
@@ -63,7 +64,7 @@ class Driver {
   DriverApi const& api() const noexcept;
 
   /// Initialises the driver, retains the primary context of a device until the process ends, and makes it current on
-  /// this thread. An event, level INFO, names the device.
+  /// this thread. An event, level INFO, names the device. Begins to record device times if TRACE_CUDA_DEVICE_TIMES=on.
   CUresult open_device(int ordinal);
   /// Makes the context of open_device() current on this thread. Returns CUDA_ERROR_INVALID_CONTEXT before
   /// open_device().
@@ -78,11 +79,19 @@ class Driver {
   CUresult module_unload(CUmodule module);
   CUresult module_get_function(CUfunction* function, CUmodule module, char const* name);
 
+  /// As module_load(), for code whose kernels belong to no context. The span is `library_load`.
+  CUresult library_load(CUlibrary* library, void const* image, std::string_view name, std::size_t bytes);
+  CUresult library_unload(CUlibrary library);
+  /// Gives the kernel as a function for launch_kernel() in the current context.
+  CUresult library_get_function(CUfunction* function, CUlibrary library, char const* name);
+
   CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
                          void** params, void** extra = nullptr);
   /// As launch_kernel(), for a kernel whose blocks wait for each other, as with grid.sync() of cooperative groups.
   CUresult launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
                                      void** params);
+  /// As launch_kernel(), with the attributes of `config`, such as the size of a cluster.
+  CUresult launch_kernel_ex(CUlaunchConfig const& config, CUfunction function, void** params, void** extra = nullptr);
   /// Calls `function` in the span `launch_host_func`. The span stays open if the driver never calls the function,
   /// because the context was lost. A function that is captured into a graph is called outside of the span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);
@@ -91,6 +100,11 @@ class Driver {
   CUresult mem_free(CUdeviceptr pointer);
   CUresult mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstream stream);
   CUresult mem_free_async(CUdeviceptr pointer, CUstream stream);
+  CUresult mem_pool_create(CUmemoryPool* pool, CUmemPoolProps const& properties);
+  /// Memory of the pool stays allocated until it is freed.
+  CUresult mem_pool_destroy(CUmemoryPool pool);
+  /// The span is that of mem_alloc_async(), with the field `pool`.
+  CUresult mem_alloc_from_pool_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CUstream stream);
   CUresult mem_host_alloc(void** pointer, std::size_t bytes, unsigned flags);
   CUresult mem_free_host(void* pointer);
   CUresult mem_host_register(void* pointer, std::size_t bytes, unsigned flags);
@@ -105,6 +119,14 @@ class Driver {
   CUresult memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream);
   CUresult memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream);
   CUresult memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream);
+  /// The spans have the bytes of a row, and the number of rows.
+  CUresult memcpy_2d(CUDA_MEMCPY2D const& copy);
+  CUresult memcpy_2d_async(CUDA_MEMCPY2D const& copy, CUstream stream);
+  /// Copies from the device of one context to the device of another context.
+  CUresult memcpy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                       std::size_t bytes);
+  CUresult memcpy_peer_async(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                             std::size_t bytes, CUstream stream);
   /// The spans have the bytes of a row, and the numbers of rows and slices.
   CUresult memcpy_3d(CUDA_MEMCPY3D const& copy);
   CUresult memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream);
@@ -133,6 +155,17 @@ class Driver {
   CUresult event_query(CUevent event);
   CUresult event_synchronize(CUevent event);
   CUresult event_elapsed_time(float* milliseconds, CUevent start, CUevent end);
+
+  CUresult stream_begin_capture(CUstream stream, CUstreamCaptureMode mode);
+  /// The span has the number of nodes.
+  CUresult stream_end_capture(CUstream stream, CUgraph* graph);
+  CUresult graph_destroy(CUgraph graph);
+  /// The span has the number that the executable graph gets, counted from 1, and the number of its nodes.
+  CUresult graph_instantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags);
+  CUresult graph_exec_destroy(CUgraphExec exec);
+  /// Launches a graph in the span `graph_launch`. As a launch of a kernel, it is followed to its end, and named in an
+  /// error that is reported later, as `graph 1`.
+  CUresult graph_launch(CUgraphExec exec, CUstream stream);
 
   CUresult ctx_synchronize();
 

@@ -14,7 +14,7 @@ namespace tracing { inline namespace v1 { namespace cuda {
 
 // X(member, symbol, version): the call, its name for cuGetProcAddress, and the version of CUDA that introduced the
 // signature used here, which older drivers do not have.
-#define TRACING_CUDA_DRIVER_CALLS(X)                              \
+#define TRACING_CUDA_BASIC_DRIVER_CALLS(X)                        \
   X(init, cuInit, 2000)                                           \
   X(driver_get_version, cuDriverGetVersion, 2020)                 \
   X(get_error_name, cuGetErrorName, 6000)                         \
@@ -81,6 +81,30 @@ namespace tracing { inline namespace v1 { namespace cuda {
   X(event_query, cuEventQuery, 2000)                              \
   X(event_synchronize, cuEventSynchronize, 2000)                  \
   X(event_elapsed_time, cuEventElapsedTime, 2000)
+// Calls that the table of the CPU backend lacks; its stand-in for the driver's library has them.
+#define TRACING_CUDA_MORE_DRIVER_CALLS(X)                             \
+  X(launch_kernel_ex, cuLaunchKernelEx, 11060)                        \
+  X(library_load_data, cuLibraryLoadData, 12000)                      \
+  X(library_unload, cuLibraryUnload, 12000)                           \
+  X(library_get_kernel, cuLibraryGetKernel, 12000)                    \
+  X(kernel_get_function, cuKernelGetFunction, 12000)                  \
+  X(memcpy_2d, cuMemcpy2D, 3020)                                      \
+  X(memcpy_2d_async, cuMemcpy2DAsync, 3020)                           \
+  X(memcpy_peer, cuMemcpyPeer, 4000)                                  \
+  X(memcpy_peer_async, cuMemcpyPeerAsync, 4000)                       \
+  X(mem_pool_create, cuMemPoolCreate, 11020)                          \
+  X(mem_pool_destroy, cuMemPoolDestroy, 11020)                        \
+  X(mem_alloc_from_pool_async, cuMemAllocFromPoolAsync, 11020)        \
+  X(stream_begin_capture, cuStreamBeginCapture, 10010)                \
+  X(stream_end_capture, cuStreamEndCapture, 10000)                    \
+  X(graph_get_nodes, cuGraphGetNodes, 10000)                          \
+  X(graph_destroy, cuGraphDestroy, 10000)                             \
+  X(graph_instantiate_with_flags, cuGraphInstantiateWithFlags, 11040) \
+  X(graph_exec_destroy, cuGraphExecDestroy, 10000)                    \
+  X(graph_launch, cuGraphLaunch, 10000)
+#define TRACING_CUDA_DRIVER_CALLS(X) \
+  TRACING_CUDA_BASIC_DRIVER_CALLS(X) \
+  TRACING_CUDA_MORE_DRIVER_CALLS(X)
 
 /// The driver's calls, each as documented in cuda.h. A plain value: copy it, replace single calls, or fill it by hand.
 /// A null call is unavailable.

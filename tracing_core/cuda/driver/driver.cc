@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "tracing_core/cuda/device_times.h"
 #include "tracing_core/cuda/driver/driver_state.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
@@ -72,6 +73,7 @@ std::vector<Launch> Driver::outstanding_launches() const { return state_->log.ou
 
 CUresult Driver::open_device(int ordinal) {
   TRACE_SPAN(trace, "open_device", tracing::kv("device", ordinal));
+  if (!state_->options.measures_launches) start_device_times_if_asked();
   DriverApi const& api = state_->api;
   CUdevice device = 0;
   CUcontext context = nullptr;
@@ -119,6 +121,7 @@ CUresult Driver::ctx_synchronize() {
   CUresult const result = state_->api.ctx_synchronize();
   if (result == CUDA_SUCCESS)
     state_->report_completed(state_->log.complete_all(before, state_->reported()), "cuCtxSynchronize");
+  flush_device_times();
   return check(result, "cuCtxSynchronize()");
 }
 

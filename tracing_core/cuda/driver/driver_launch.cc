@@ -130,32 +130,22 @@ internal::DimText::DimText(Dim3 const& dim) noexcept {
   size_ = static_cast<std::size_t>(at - text_);
 }
 
-template <class Call>
-[[gnu::always_inline]] inline CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block,
-                                                             unsigned shared_bytes, CUstream stream, char const* name,
-                                                             Call const& call) {
+// The functions below are inlined into each kind of launch, since a launch is a hot path.
+template <class MakePerf, class Call, class Describe>
+[[gnu::always_inline]] inline CUresult Driver::State::follow(internal::LaunchScope const& numbered, CUfunction function,
+                                                             Dim3 grid, Dim3 block, CUstream stream,
+                                                             char const* capture, Span&& span,
+                                                             MakePerf const& make_perf, Call const& call,
+                                                             Describe const& describe) {
   State& state = *this;
-  char const* const capture = state.capture_of(stream);
-  internal::LaunchScope const numbered;
-  Span span = TRACE_MAKE_SPAN(
-      trace, "launch", tracing::kv("kernel.name", tracing::display(state.log.name_of(function))),
-      tracing::kv("grid", tracing::display(internal::DimText(grid).view())),
-      tracing::kv("block", tracing::display(internal::DimText(block).view())), shared_bytes,
-      tracing::kv("stream", state.log.number_of(stream)), tracing::kv("device", state.device.load()),
-      tracing::kv("launch", numbered.id()),
-      tracing::kv("blocking", state.blocking ? std::optional(true) : std::nullopt), tracing::kv("capture", capture));
   auto const entered = span.enter();  // keeps the span open, even if the log drops it during the call
   // A captured launch is not executed, so it is not outstanding, and nobody waits for it.
   bool const runs = capture == nullptr;
   LaunchLog::Added added;
-  std::optional<internal::DeviceCallScope> calling;
+  internal::DeviceCallScope const calling(state.log, stream, state.device.load(), numbered.id(), runs);
   if (runs) {
-    Span perf = state.options.measures_launches
-                    ? Span()
-                    : TRACE_MAKE_PERF("gpu_execute_program", tracing::kv("grid_size", grid.count()),
-                                      tracing::kv("block_size", block.count()));
+    Span perf = make_perf();
     added = state.log.begin(function, stream, {numbered.id(), grid, block}, std::move(span), std::move(perf));
-    calling.emplace(state.log, stream, state.device.load(), numbered.id());
   }
   CUresult result = call();
   if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
@@ -173,10 +163,33 @@ template <class Call>
     return result;
   // A refused launch cannot have caused the error. If launches block, its kernel may have run and failed.
   if (runs && !state.blocking) state.log.remove(added);
-  state.check(result, "{}({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", name, function, grid.x,
-              grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream);
+  state.check(result, "{}", describe());
   if (runs) state.log.remove(added);
   return result;
+}
+
+template <class Call>
+[[gnu::always_inline]] inline CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block,
+                                                             unsigned shared_bytes, CUstream stream, char const* name,
+                                                             Call const& call) {
+  char const* const capture = capture_of(stream);
+  internal::LaunchScope const numbered;
+  Span span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(log.name_of(function))),
+                              tracing::kv("grid", tracing::display(internal::DimText(grid).view())),
+                              tracing::kv("block", tracing::display(internal::DimText(block).view())), shared_bytes,
+                              tracing::kv("stream", log.number_of(stream)), tracing::kv("device", device.load()),
+                              tracing::kv("launch", numbered.id()),
+                              tracing::kv("blocking", blocking ? std::optional(true) : std::nullopt),
+                              tracing::kv("capture", capture), tracing::kv("gpu.time", tracing::empty));
+  auto const make_perf = [&] {
+    return options.measures_launches ? Span()
+                                     : TRACE_MAKE_PERF("gpu_execute_program", tracing::kv("grid_size", grid.count()),
+                                                       tracing::kv("block_size", block.count()));
+  };
+  return follow(numbered, function, grid, block, stream, capture, std::move(span), make_perf, call, [&] {
+    return fmt::format("{}({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", name, shown(function),
+                       grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, shown(stream));
+  });
 }
 
 CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
@@ -193,6 +206,33 @@ CUresult Driver::launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 
     return state_->api.launch_cooperative_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                  shared_bytes, stream, params);
   });
+}
+
+CUresult Driver::launch_kernel_ex(CUlaunchConfig const& config, CUfunction function, void** params, void** extra) {
+  return state_->launch(
+      function, {config.gridDimX, config.gridDimY, config.gridDimZ},
+      {config.blockDimX, config.blockDimY, config.blockDimZ}, config.sharedMemBytes, config.hStream, "cuLaunchKernelEx",
+      [&] { return State::if_there(state_->api.launch_kernel_ex, &config, function, params, extra); });
+}
+
+Driver::State::Graph Driver::State::graph_of(CUgraphExec exec) {
+  MutexLock const lock(mutex);
+  auto const found = graphs.find(exec);
+  return found == graphs.end() ? Graph() : found->second;
+}
+
+CUresult Driver::graph_launch(CUgraphExec exec, CUstream stream) {
+  State& state = *state_;
+  char const* const capture = state.capture_of(stream);
+  internal::LaunchScope const numbered;
+  State::Graph const graph = state.graph_of(exec);
+  Span span = TRACE_MAKE_SPAN(trace, "graph_launch", tracing::kv("graph", graph.number),
+                              tracing::kv("nodes", graph.nodes), tracing::kv("stream", state.log.number_of(stream)),
+                              tracing::kv("launch", numbered.id()), tracing::kv("capture", capture));
+  return state.follow(
+      numbered, reinterpret_cast<CUfunction>(exec), {}, {}, stream, capture, std::move(span), [] { return Span(); },
+      [&] { return State::if_there(state.api.graph_launch, exec, stream); },
+      [&] { return fmt::format("cuGraphLaunch(graph {}, {})", graph.number, state.shown(stream)); });
 }
 
 CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {

@@ -91,6 +91,36 @@ CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstre
   return state_->check(result, "cuMemAllocAsync({} bytes, {})", bytes, stream);
 }
 
+CUresult Driver::mem_pool_create(CUmemoryPool* pool, CUmemPoolProps const& properties) {
+  Span const span = TRACE_MAKE_SPAN(trace, "mem_pool_create", tracing::kv("max_bytes", properties.maxSize),
+                                    tracing::kv("pool", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = State::if_there(state_->api.mem_pool_create, pool, &properties);
+  if (result == CUDA_SUCCESS) span.record(tracing::kv("pool", static_cast<void const*>(*pool)));
+  return check(result, "cuMemPoolCreate()");
+}
+
+CUresult Driver::mem_pool_destroy(CUmemoryPool pool) {
+  TRACE_SPAN(trace, "mem_pool_destroy", tracing::kv("pool", static_cast<void const*>(pool)));
+  return check(State::if_there(state_->api.mem_pool_destroy, pool), "cuMemPoolDestroy()");
+}
+
+CUresult Driver::mem_alloc_from_pool_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
+                                           CUstream stream) {
+  Span const span = TRACE_MAKE_SPAN(
+      trace, "mem_alloc_async", bytes, tracing::kv("device", state_->device.load()),
+      tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", state_->capture_of(stream)),
+      tracing::kv("pool", static_cast<void const*>(pool)), tracing::kv("pointer", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = State::if_there(state_->api.mem_alloc_from_pool_async, pointer, bytes, pool, stream);
+  if (result == CUDA_SUCCESS && !span.is_none() && state_->capture_of(stream) != nullptr) {
+    TRACE_TRACE("captured", tracing::kv("pointer", address(*pointer)));
+  } else {
+    report_allocated(span, result, result == CUDA_SUCCESS ? address(*pointer) : nullptr);
+  }
+  return state_->check(result, "cuMemAllocFromPoolAsync({} bytes, {})", bytes, stream);
+}
+
 CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
   TRACE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
              tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
@@ -204,6 +234,56 @@ CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t
   CUresult const result = state_->api.memcpy_dtod_async(to, from, bytes, stream);
   report_enqueued(*state_, span, result, stream);
   return state_->check(result, "cuMemcpyDtoDAsync({} bytes, {})", bytes, stream);
+}
+
+CUresult Driver::memcpy_2d(CUDA_MEMCPY2D const& copy) {
+  std::size_t const row_bytes = copy.WidthInBytes;
+  Span const span = TRACE_MAKE_SPAN(
+      trace, "memcpy_2d", row_bytes, tracing::kv("rows", copy.Height), tracing::kv("device", state_->device.load()),
+      tracing::kv("duration_us", tracing::empty), tracing::kv("gb_per_s", tracing::empty));
+  auto const entered = span.enter();
+  LaunchLog::Mark const before = state_->log.now();
+  auto const calling = state_->calling(nullptr);
+  std::size_t const bytes = row_bytes * copy.Height;
+  CUresult const result = timed(span, bytes, [&] { return State::if_there(state_->api.memcpy_2d, &copy); });
+  if (result == CUDA_SUCCESS && bytes > 0 && copy.dstMemoryType == CU_MEMORYTYPE_HOST)
+    state_->report_completed(state_->log.complete_stream(nullptr, before, state_->reported()), "cuMemcpy2D");
+  return state_->check(result, "cuMemcpy2D({} bytes x {})", row_bytes, copy.Height);
+}
+
+CUresult Driver::memcpy_2d_async(CUDA_MEMCPY2D const& copy, CUstream stream) {
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_2d_async", tracing::kv("row_bytes", copy.WidthInBytes),
+                                    tracing::kv("rows", copy.Height), tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", state_->capture_of(stream)));
+  auto const entered = span.enter();
+  auto const calling = state_->calling(stream);
+  CUresult const result = State::if_there(state_->api.memcpy_2d_async, &copy, stream);
+  report_enqueued(*state_, span, result, stream);
+  return state_->check(result, "cuMemcpy2DAsync({} bytes x {}, {})", copy.WidthInBytes, copy.Height, stream);
+}
+
+// It returns before the copy is done, so it is not timed.
+CUresult Driver::memcpy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                             std::size_t bytes) {
+  TRACE_SPAN(trace, "memcpy_peer", bytes);
+  auto const calling = state_->calling(nullptr);
+  CUresult const result = State::if_there(state_->api.memcpy_peer, to, to_context, from, from_context, bytes);
+  if (result == CUDA_SUCCESS) TRACE_TRACE("enqueued");
+  return state_->check(result, "cuMemcpyPeer({} bytes)", bytes);
+}
+
+CUresult Driver::memcpy_peer_async(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                                   std::size_t bytes, CUstream stream) {
+  Span const span =
+      TRACE_MAKE_SPAN(trace, "memcpy_peer_async", bytes, tracing::kv("stream", state_->log.number_of(stream)),
+                      tracing::kv("capture", state_->capture_of(stream)));
+  auto const entered = span.enter();
+  auto const calling = state_->calling(stream);
+  CUresult const result =
+      State::if_there(state_->api.memcpy_peer_async, to, to_context, from, from_context, bytes, stream);
+  report_enqueued(*state_, span, result, stream);
+  return state_->check(result, "cuMemcpyPeerAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::memcpy_3d(CUDA_MEMCPY3D const& copy) {

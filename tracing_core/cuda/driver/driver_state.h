@@ -43,7 +43,8 @@ class DimText {
 // Keeps the call that this thread is making, for current_device_call().
 class [[nodiscard]] DeviceCallScope {
  public:
-  DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int its_device, LaunchId its_launch = 0) noexcept;
+  DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int its_device, LaunchId its_launch = 0,
+                  bool its_runs = true) noexcept;
   DeviceCallScope(DeviceCallScope const&) = delete;
   DeviceCallScope& operator=(DeviceCallScope const&) = delete;
   ~DeviceCallScope();
@@ -52,6 +53,7 @@ class [[nodiscard]] DeviceCallScope {
   CUstream const stream;
   int const device;
   LaunchId const launch;
+  bool const runs;  // not captured into a graph
 
  private:
   DeviceCallScope const* outer_;
@@ -93,6 +95,22 @@ struct Driver::State {
   template <class Call>
   inline CUresult launch(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
                          char const* name, Call const& call);
+  /// Makes a launch by `call` and follows it to its end. `describe` gives the text of the call for errors.
+  template <class MakePerf, class Call, class Describe>
+  inline CUresult follow(internal::LaunchScope const& numbered, CUfunction function, Dim3 grid, Dim3 block,
+                         CUstream stream, char const* capture, Span&& span, MakePerf const& make_perf, Call const& call,
+                         Describe const& describe);
+  /// An executable graph. In the log, its handle stands for a function.
+  struct Graph {
+    std::uint64_t number = 0;
+    std::size_t nodes = 0;
+  };
+  Graph graph_of(CUgraphExec exec);
+  /// Returns the result of a call, or CUDA_ERROR_NOT_SUPPORTED if the table lacks it.
+  template <class Function, class... A>
+  static CUresult if_there(Function function, A... arguments) {
+    return function == nullptr ? CUDA_ERROR_NOT_SUPPORTED : function(arguments...);
+  }
   /// Returns an argument as the text of a call shows it.
   std::string shown(CUstream stream) { return text_of_stream(log.number_of(stream)); }
   std::string shown(CUevent event) { return fmt::format("event {}", log.number_of(event)); }
@@ -113,6 +131,9 @@ struct Driver::State {
   mutable tracing::support::Mutex mutex;
   CUcontext context TRACING_GUARDED_BY(mutex) = nullptr;
   std::unordered_map<CUmodule, std::string> modules TRACING_GUARDED_BY(mutex);  // their names
+  std::unordered_map<CUlibrary, std::string> libraries TRACING_GUARDED_BY(mutex);
+  std::unordered_map<CUgraphExec, Graph> graphs TRACING_GUARDED_BY(mutex);
+  std::uint64_t last_graph TRACING_GUARDED_BY(mutex) = 0;
   std::optional<Loss> loss TRACING_GUARDED_BY(mutex);
 };
 

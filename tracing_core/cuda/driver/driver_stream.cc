@@ -1,5 +1,5 @@
 // The methods of Driver for streams and events, which observe the end of launches.
-
+#include "tracing_core/cuda/device_times.h"
 #include "tracing_core/cuda/driver/driver_state.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
@@ -30,6 +30,7 @@ CUresult Driver::stream_synchronize(CUstream stream) {
   CUresult const result = state_->api.stream_synchronize(stream);
   if (result == CUDA_SUCCESS)
     state_->report_completed(state_->log.complete_stream(stream, before, state_->reported()), "cuStreamSynchronize");
+  flush_device_times();
   return state_->check(result, "cuStreamSynchronize({})", stream);
 }
 
@@ -98,6 +99,7 @@ CUresult Driver::event_synchronize(CUevent event) {
   CUresult const result = state_->api.event_synchronize(event);
   if (result == CUDA_SUCCESS)
     state_->report_completed(state_->log.complete_event(mark, state_->reported()), "cuEventSynchronize");
+  flush_device_times();
   return state_->check(result, "cuEventSynchronize({})", event);
 }
 
