@@ -58,7 +58,7 @@ without_device() {
     -e 's/(module_load\{module="[^"]*") bytes=[0-9]+/\1 bytes=<bytes>/' -e 's/ detail=".*"//' \
     -e 's/(caused by launch [0-9]+ of [a-z_]+) \(.*\)/\1/' -e 's/, the only one outstanding//' \
     -e 's/caused the failure: no other launch was outstanding/caused the failure/' -e 's/\([0-9]+ ms( total)?\)/(<ms>)/g' \
-    -e 's/^.*\.cc:[0-9]+/<file>/'
+    -e 's/^.*\.cc:[0-9]+/<file>/' -e '/: kernel uses /d' -e 's/(found kernel kernel\.name=[^ ]+) .*/\1/'
 }
 
 check_trees() {

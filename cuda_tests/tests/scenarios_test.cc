@@ -57,6 +57,9 @@ std::string without_device(std::string const& text) {
   static constexpr Rule kRules[] = {
       {"Using .*, compute capability [0-9.]+ device=[0-9]+", "Using <device>"},
       {"device=[0-9]+", "device=<number>"},
+      // A GPU loads kernels lazily, so it knows what they use after their first launch.
+      {"(found kernel kernel\\.name=\\S+) .*", "$1"},
+      {"[^\n]*: kernel uses [^\n]*\n", ""},
       {"arch=\"[a-z0-9_]+\"", "arch=<arch>"},
       {"(module_load\\{module=\"[^\"]*\") bytes=[0-9]+", "$1 bytes=<bytes>"},
       {" (ptx_bytes|cubin_bytes)=<bytes>", ""},

@@ -92,8 +92,8 @@ class Driver {
                                      void** params);
   /// As launch_kernel(), with the attributes of `config`, such as the size of a cluster.
   CUresult launch_kernel_ex(CUlaunchConfig const& config, CUfunction function, void** params, void** extra = nullptr);
-  /// Calls `function` in the span `launch_host_func`. The span stays open if the driver never calls the function,
-  /// because the context was lost. A function that is captured into a graph is called outside of the span.
+  /// Calls `function` in the span `launch_host_func`. If the context is lost, the driver never calls the function, and
+  /// the span is closed. A function that is captured into a graph is called outside of the span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);
 
   CUresult mem_alloc(CUdeviceptr* pointer, std::size_t bytes);

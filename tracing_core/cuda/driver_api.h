@@ -83,6 +83,7 @@ namespace tracing { inline namespace v1 { namespace cuda {
   X(event_elapsed_time, cuEventElapsedTime, 2000)
 // Calls that the table of the CPU backend lacks; its stand-in for the driver's library has them.
 #define TRACING_CUDA_MORE_DRIVER_CALLS(X)                             \
+  X(module_get_loading_mode, cuModuleGetLoadingMode, 11070)           \
   X(launch_kernel_ex, cuLaunchKernelEx, 11060)                        \
   X(library_load_data, cuLibraryLoadData, 12000)                      \
   X(library_unload, cuLibraryUnload, 12000)                           \

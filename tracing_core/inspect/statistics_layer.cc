@@ -200,12 +200,12 @@ void StatisticsLayer::add_compile(GroupSums& group, SpanRef span) {
   if (!is_hit && duration_ms && *duration_ms > 0) sum.total_ns += static_cast<std::uint64_t>(*duration_ms * 1e6);
 }
 
-// Keeps the registers and memory that each launch of a kernel uses, from the event `found kernel`.
+// Keeps the registers and memory that each launch of a kernel uses, from the events `found kernel` and `kernel uses`.
 void StatisticsLayer::add_kernel_facts(FieldValues const& fields) {
   std::string const name = text_of(internal::value_named(fields, "kernel.name"));
   auto& facts = sums_.kernel_facts[name];
   if (auto const registers = count_of(internal::value_named(fields, "registers"))) facts.registers = registers;
-  facts.shared_bytes = count_of(internal::value_named(fields, "shared_bytes")).value_or(0);
+  if (auto const bytes = count_of(internal::value_named(fields, "shared_bytes"))) facts.shared_bytes = *bytes;
 }
 
 // ---- events ----
@@ -214,7 +214,7 @@ void StatisticsLayer::on_event(Event const& event, Context const& context) noexc
   Metadata const& metadata = event.metadata();
   if (context.is_restored() || metadata.target() != kHostTarget) return;
   std::string_view const message = message_of(event.fields);
-  if (message == "found kernel") return add_kernel_facts(event.fields);
+  if (message == "found kernel" || message == "kernel uses") return add_kernel_facts(event.fields);
   bool const is_allocated = message == "allocated";
   if (!is_allocated && message != "freed") return;
   SpanRef const span = context.event_span(event);

@@ -90,6 +90,7 @@ void Driver::State::report_loss(Loss const& now) {
                tracing::kv("error", tracing::display(name)), code);
     return;
   }
+  free_host_calls();
   std::size_t const count = now.candidates.size() + now.forgotten;
   char const* const detail = now.detail.empty() ? nullptr : now.detail.c_str();
   TRACE_ERROR("{} failed and the context is lost: {}", now.call, error_description(now.code, &api),

@@ -2,9 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tracing_core/cuda/driver/driver_state.h"
 #include "tracing_core/cuda/driver/kernel_name.h"
@@ -30,30 +34,73 @@ void report_load_log(std::string_view log) {
   }
 }
 
-// Emits the registers and memory that a kernel uses. If it was compiled from PTX, only the driver knows them.
-void report_kernel(DriverApi const& api, CUfunction function, char const* name) {
-  auto const attribute = [&](CUfunction_attribute which) -> std::optional<int> {
-    int value = 0;
-    if (api.func_get_attribute == nullptr) return std::nullopt;
-    return api.func_get_attribute(&value, which, function) == CUDA_SUCCESS ? std::optional(value) : std::nullopt;
-  };
-  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(kernel_name(name))),
-              tracing::kv("registers", attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)),
-              tracing::kv("shared_bytes", attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)),
-              tracing::kv("local_bytes", attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)));
-}
+// The registers and memory that a kernel uses. If it was compiled from PTX, only the driver knows them.
+struct Use {
+  std::optional<int> registers, shared_bytes, local_bytes;
 
-// A host function, which is called in the span of the call that added it to its stream.
-struct HostCall {
-  CUhostFn function = nullptr;
-  void* data = nullptr;
-  Span span;
+  static Use of(DriverApi const& api, CUfunction function) {
+    auto const attribute = [&](CUfunction_attribute which) -> std::optional<int> {
+      int value = 0;
+      if (api.func_get_attribute == nullptr) return std::nullopt;
+      return api.func_get_attribute(&value, which, function) == CUDA_SUCCESS ? std::optional(value) : std::nullopt;
+    };
+    return {attribute(CU_FUNC_ATTRIBUTE_NUM_REGS), attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+            attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)};
+  }
 };
 
-void CUDA_CB run_host_call(void* data) {
-  std::unique_ptr<HostCall> const call(static_cast<HostCall*>(data));
-  call->span.in_scope([&] { call->function(call->data); });
-}
+// The host functions that a driver has been given and has not called yet, each in the span of the call that added it to
+// its stream. The driver gets a number in place of an address: if the context is lost, the driver never calls the
+// functions, and what they hold is freed.
+class HostCalls {
+ public:
+  static HostCalls& get() {
+    static auto& instance = *new HostCalls;  // never destroyed: drivers call functions until the process ends
+    return instance;
+  }
+
+  void* add(void const* driver, CUhostFn function, void* data, Span span) {
+    MutexLock const lock(mutex_);
+    calls_.emplace(++last_, HostCall{driver, function, data, std::move(span)});
+    return reinterpret_cast<void*>(last_);
+  }
+  void remove(void* number) {
+    std::unordered_map<std::uintptr_t, HostCall>::node_type removed;  // its span is closed without the lock
+    MutexLock const lock(mutex_);
+    removed = calls_.extract(reinterpret_cast<std::uintptr_t>(number));
+  }
+  void remove_all_of(void const* driver) {
+    std::vector<HostCall> removed;
+    MutexLock const lock(mutex_);
+    std::erase_if(calls_, [&](auto& call) {
+      if (call.second.driver != driver) return false;
+      removed.push_back(std::move(call.second));
+      return true;
+    });
+  }
+  static void CUDA_CB run(void* number) {
+    HostCalls& all = get();
+    HostCall call;
+    {
+      MutexLock const lock(all.mutex_);
+      auto found = all.calls_.extract(reinterpret_cast<std::uintptr_t>(number));
+      if (found.empty()) return;
+      call = std::move(found.mapped());
+    }
+    call.span.in_scope([&] { call.function(call.data); });
+  }
+
+ private:
+  struct HostCall {
+    void const* driver = nullptr;
+    CUhostFn function = nullptr;
+    void* data = nullptr;
+    Span span;
+  };
+  tracing::support::Mutex mutex_;
+  std::uintptr_t last_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<std::uintptr_t, HostCall> calls_ TRACING_GUARDED_BY(mutex_);
+};
 
 }  // namespace
 
@@ -106,8 +153,30 @@ CUresult Driver::module_unload(CUmodule module) {
 CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char const* name) {
   CUresult const result = state_->api.module_get_function(function, module, name);
   if (result == CUDA_SUCCESS) state_->log.add_kernel(*function, module, kernel_name(name));
-  if (result == CUDA_SUCCESS) report_kernel(state_->api, *function, name);
+  if (result == CUDA_SUCCESS) state_->report_found(*function, name);
   return state_->check(result, "cuModuleGetFunction({})", name);
+}
+
+bool Driver::State::loads_lazily() const noexcept {
+  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
+  return api.module_get_loading_mode != nullptr && api.module_get_loading_mode(&mode) == CUDA_SUCCESS &&
+         mode == CU_MODULE_LAZY_LOADING;
+}
+
+void Driver::State::report_found(CUfunction function, char const* symbol) const {
+  if (!TRACE_ENABLED(debug)) return;
+  Use const use = loads_lazily() ? Use() : Use::of(api, function);
+  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(kernel_name(symbol))),
+              tracing::kv("registers", use.registers), tracing::kv("shared_bytes", use.shared_bytes),
+              tracing::kv("local_bytes", use.local_bytes));
+}
+
+void Driver::State::report_use(CUfunction function, std::string_view kernel) const {
+  if (!TRACE_ENABLED(debug) || !loads_lazily()) return;
+  Use const use = Use::of(api, function);
+  TRACE_DEBUG("kernel uses", tracing::kv("kernel.name", tracing::display(kernel)),
+              tracing::kv("registers", use.registers), tracing::kv("shared_bytes", use.shared_bytes),
+              tracing::kv("local_bytes", use.local_bytes));
 }
 
 char const* Driver::State::capture_of(CUstream stream) const {
@@ -147,7 +216,7 @@ template <class MakePerf, class Call, class Describe>
     Span perf = make_perf();
     added = state.log.begin(function, stream, {numbered.id(), grid, block}, std::move(span), std::move(perf));
   }
-  CUresult result = call();
+  CUresult result = call(added.is_first);
   if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
   if (runs && result == CUDA_SUCCESS) {
     state.log.accept(added);
@@ -186,7 +255,13 @@ template <class Call>
                                      : TRACE_MAKE_PERF("gpu_execute_program", tracing::kv("grid_size", grid.count()),
                                                        tracing::kv("block_size", block.count()));
   };
-  return follow(numbered, function, grid, block, stream, capture, std::move(span), make_perf, call, [&] {
+  auto const call_and_report = [&](bool is_first) {
+    CUresult const result = call();
+    if (is_first && result == CUDA_SUCCESS) [[unlikely]]
+      report_use(function, log.name_of(function));
+    return result;
+  };
+  return follow(numbered, function, grid, block, stream, capture, std::move(span), make_perf, call_and_report, [&] {
     return fmt::format("{}({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", name, shown(function),
                        grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, shown(stream));
   });
@@ -231,9 +306,11 @@ CUresult Driver::graph_launch(CUgraphExec exec, CUstream stream) {
                               tracing::kv("launch", numbered.id()), tracing::kv("capture", capture));
   return state.follow(
       numbered, reinterpret_cast<CUfunction>(exec), {}, {}, stream, capture, std::move(span), [] { return Span(); },
-      [&] { return State::if_there(state.api.graph_launch, exec, stream); },
+      [&](bool) { return State::if_there(state.api.graph_launch, exec, stream); },
       [&] { return fmt::format("cuGraphLaunch(graph {}, {})", graph.number, state.shown(stream)); });
 }
+
+void Driver::State::free_host_calls() { HostCalls::get().remove_all_of(this); }
 
 CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
   char const* const capture = state_->capture_of(stream);
@@ -244,9 +321,9 @@ CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data
   // and if it is null, since the driver then reports the error.
   if (capture != nullptr || function == nullptr)
     return state_->check(state_->api.launch_host_func(stream, function, data), "cuLaunchHostFunc({})", stream);
-  auto call = std::make_unique<HostCall>(HostCall{function, data, span});
-  CUresult const result = state_->api.launch_host_func(stream, run_host_call, call.get());
-  if (result == CUDA_SUCCESS) static_cast<void>(call.release());  // run_host_call() deletes it
+  void* const number = HostCalls::get().add(state_.get(), function, data, span);
+  CUresult const result = state_->api.launch_host_func(stream, HostCalls::run, number);
+  if (result != CUDA_SUCCESS) HostCalls::get().remove(number);
   return state_->check(result, "cuLaunchHostFunc({})", stream);
 }
 

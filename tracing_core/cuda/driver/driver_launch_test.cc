@@ -158,6 +158,31 @@ TEST(Driver, RecordsTheEndOfABlockingLaunchOnce) {
   EXPECT_EQ(text.find("completed"), text.rfind("completed")) << text;
 }
 
+TEST(Driver, ClosesTheSpanOfAHostFunctionThatIsNeverCalledSinceTheContextIsLost) {
+  DriverApi api = answering();
+  static CUhostFn given = nullptr;
+  static void* its_data = nullptr;
+  api.launch_host_func = [](CUstream, CUhostFn function, void* data) {
+    given = function;
+    its_data = data;
+    return CUDA_SUCCESS;
+  };
+  Driver driver(api);
+  std::string const text = printed_of_driver(
+      [&] {
+        driver.launch_host_func(
+            nullptr, [](void*) { ADD_FAILURE() << "called"; }, nullptr);
+        answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+        driver.stream_synchronize(nullptr);
+        TRACE_TRACE("lost");
+        given(its_data);  // a driver that called it all the same would find nothing
+      },
+      SpanEvents::close);
+  std::size_t const closed = text.find("launch_host_func{stream=0}: tracing::cuda: close");
+  EXPECT_NE(closed, text.npos) << text;
+  EXPECT_LT(closed, text.find("lost\n")) << text;
+}
+
 TEST(Driver, ClosesTheSpanOfARefusedHostFunction) {
   DriverApi api = answering();
   api.launch_host_func = [](CUstream, CUhostFn function, void*) {

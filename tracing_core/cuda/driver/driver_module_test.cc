@@ -89,6 +89,34 @@ TEST(DriverModule, RecordsWhatAKernelUses) {
             "DEBUG tracing::cuda: found kernel kernel.name=first registers=40 shared_bytes=4096 local_bytes=16\n");
 }
 
+// The driver would load the kernel to answer, and could wait for a kernel that spins until the program goes on.
+TEST(DriverModule, AsksWhatALazilyLoadedKernelUsesAfterItsFirstLaunch) {
+  DriverApi api = answering();
+  api.module_get_loading_mode = [](CUmoduleLoadingMode* mode) {
+    *mode = CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+  };
+  api.func_get_attribute = [](int* value, CUfunction_attribute, CUfunction) {
+    EXPECT_FALSE(answers.launched.empty()) << "it would load the kernel";
+    *value = 8;
+    return CUDA_SUCCESS;
+  };
+  Driver driver(api);
+  EXPECT_EQ(
+      printed_of_driver([&] {
+        CUfunction const function = function_of(driver, "first");
+        driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
+        driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
+      }),
+      "DEBUG tracing::cuda: found kernel kernel.name=first\n"
+      "DEBUG launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 launch=#1}: "
+      "tracing::cuda: kernel uses kernel.name=first registers=8 shared_bytes=8 local_bytes=8\n"
+      "TRACE launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 launch=#1}: "
+      "tracing::cuda: launched\n"
+      "TRACE launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 launch=#2}: "
+      "tracing::cuda: launched\n");
+}
+
 TEST(DriverModule, DoesNotAskWhatAKernelUsesIfNobodyListens) {
   DriverApi api = answering();
   api.func_get_attribute = [](int*, CUfunction_attribute, CUfunction) {

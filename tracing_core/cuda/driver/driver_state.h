@@ -84,10 +84,19 @@ struct Driver::State {
   }
   void report_error(CUresult code, std::string_view call, std::string detail);
   void report_loss(Loss const& loss);
+  /// Frees the host functions that the driver never calls, since the context is lost, and closes their spans.
+  void free_host_calls();
   /// Records in the spans of launches that their end was observed.
   void report_completed(std::vector<Launch> launches, std::string_view observed_by);
   /// Returns which launches report_completed() needs.
   LaunchLog::Completed reported() const noexcept;
+
+  /// Emits what a kernel uses: at its lookup or, if the driver loads kernels lazily, after its first launch, because
+  /// the driver would load the kernel to answer, and may wait for the device to do so.
+  void report_found(CUfunction function, char const* symbol) const;
+  void report_use(CUfunction function, std::string_view kernel) const;
+  /// Returns true if the driver loads kernels when they are first launched (CUDA_MODULE_LOADING=LAZY, its default).
+  bool loads_lazily() const noexcept;
 
   /// Returns the context of open_device(); null before open_device().
   CUcontext opened() const;

@@ -70,7 +70,7 @@ void LaunchLog::remove_event(CUevent event) {
 void LaunchLog::add_kernel(CUfunction function, CUmodule module, std::string const& name) {
   std::string_view const its_name = kept(name);
   MutexLock const lock(mutex_);
-  kernels_[function] = {module, its_name};
+  kernels_[function] = {module, its_name, false};
 }
 
 void LaunchLog::remove_kernels(CUmodule module) {
@@ -80,7 +80,7 @@ void LaunchLog::remove_kernels(CUmodule module) {
 
 std::string_view LaunchLog::name_of(CUfunction function) {
   MutexLock const lock(mutex_);
-  return kernel_of(function);
+  return kernel_of(function).name;
 }
 
 LaunchLog::Added LaunchLog::begin(CUfunction function, CUstream stream, LaunchRing::New const& launch, Span&& span,
@@ -88,15 +88,16 @@ LaunchLog::Added LaunchLog::begin(CUfunction function, CUstream stream, LaunchRi
   std::uint64_t const ticks = tracing::support::ticks_now();
   MutexLock lock(mutex_);
   Stream& on = stream_of(stream);
-  std::string_view const kernel = kernel_of(function);
+  Kernel& kernel = kernel_of(function);
   bool const is_full = on.launches.size() == kMaxPerStream;
   // Its spans are closed, which may call layers, after the lock is released. A full ring that has spans does not
   // allocate.
   LaunchRing::Spans const oldest = is_full ? on.launches.pop() : LaunchRing::Spans();
   if (is_full) ++on.forgotten;
-  on.launches.push(launch, kernel, ticks, std::move(span), std::move(perf));
+  on.launches.push(launch, kernel.name, ticks, std::move(span), std::move(perf));
+  bool const is_first = !std::exchange(kernel.was_launched, true);
   lock.unlock();
-  return {&on, launch.id};
+  return {&on, launch.id, is_first};
 }
 
 void LaunchLog::accept(Added const& added) {
@@ -200,13 +201,13 @@ LaunchLog::EventInfo& LaunchLog::info_of(CUevent event) {
   return place->second;
 }
 
-std::string_view LaunchLog::kernel_of(CUfunction function) {
+LaunchLog::Kernel& LaunchLog::kernel_of(CUfunction function) {
   auto found = kernels_.find(function);
   if (found == kernels_.end()) {
     std::string const name = fmt::format("the function at {}", static_cast<void const*>(function));
-    found = kernels_.emplace(function, Kernel{nullptr, kept(name)}).first;
+    found = kernels_.emplace(function, Kernel{nullptr, kept(name), false}).first;
   }
-  return found->second.name;
+  return found->second;
 }
 
 template <class F>

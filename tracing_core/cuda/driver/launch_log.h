@@ -38,6 +38,7 @@ class LaunchLog {
   struct Added {
     Stream* stream = nullptr;
     LaunchId launch = 0;
+    bool is_first = false;  ///< of its kernel
   };
 
   /// The launches that an event waits for: all launches of a stream up to a mark.
@@ -123,12 +124,13 @@ class LaunchLog {
   struct Kernel {
     CUmodule module = nullptr;
     std::string_view name;
+    bool was_launched = false;
   };
   Stream& stream_of(CUstream handle) TRACING_REQUIRES(mutex_);
   Stream& add(CUstream handle, std::uint64_t number) TRACING_REQUIRES(mutex_);
   void forget(CUstream handle) TRACING_REQUIRES(mutex_);
   EventInfo& info_of(CUevent event) TRACING_REQUIRES(mutex_);
-  std::string_view kernel_of(CUfunction function) TRACING_REQUIRES(mutex_);
+  Kernel& kernel_of(CUfunction function) TRACING_REQUIRES(mutex_);
   template <class F>
   std::vector<Launch> complete(Mark mark, Completed which, F&& belongs) TRACING_REQUIRES(mutex_);
   template <class F>
