@@ -136,12 +136,7 @@ void RunBuilder::end_span(OpenSpan const& span, Entry const& entry) {
     features.longest = span.begin;
     features.is_longest_open = false;
   }
-  // A span that is held by a handle ends wherever the last copy of the handle is, often in another thread's callback.
-  if (entry.type == EntryType::scope_end) {
-    step(span.site, true, entry);
-  } else {
-    ++order_;
-  }
+  if (entry.type != EntryType::scope_end) ++order_;
 }
 
 void RunBuilder::leave_by_exception(SiteId site, Entry const& entry) {

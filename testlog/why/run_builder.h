@@ -43,6 +43,7 @@ struct OpenSpan {
   SiteId site = kNoSite;
   class RunBuilder* run = nullptr;  ///< the run in which it began
   Moment begin{};                   ///< not set if its beginning is not in the recording
+  bool is_scope = false;            ///< a thread is in it, which entered it when it began
 };
 
 class RunBuilder {
@@ -61,6 +62,8 @@ class RunBuilder {
   /// Adds a step, and then its fields. Returns its moment.
   Moment begin_span(SiteId site, tracing::recording::Entry const& entry);
   void end_span(OpenSpan const& span, tracing::recording::Entry const& entry);
+  /// Adds the step of a thread that leaves a span which it entered when it began.
+  void leave_scope(SiteId site, tracing::recording::Entry const& entry) { step(site, true, entry); }
   /// Notes that an exception leaves the span.
   void leave_by_exception(SiteId site, tracing::recording::Entry const& entry);
   void add_event(SiteId site, tracing::recording::Entry const& entry);

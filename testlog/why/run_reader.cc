@@ -95,7 +95,7 @@ class RunReader final : public DividedRuns<Run> {
     if (begins_span(entry.type)) {
       SiteId const site = run.sites().site_of(*entry.metadata, site_of(run, entry.parent));
       Moment const begin = run.begin_span(site, entry);
-      open_[entry.span] = {entry.metadata, entry.parent, site, &run, begin};
+      open_[entry.span] = {entry.metadata, entry.parent, site, &run, begin, entry.type == EntryType::scope_begin};
     } else if (entry.type == EntryType::event) {
       run.add_event(run.sites().site_of(*entry.metadata, site_of(run, entry.span)), entry);
     } else if (leaves_span(entry.type) || ends_span(entry.type)) {
@@ -112,9 +112,12 @@ class RunReader final : public DividedRuns<Run> {
     if (found == open_.end()) return;
     bool const is_of_run = found->second.run == &run;
     if (is_of_run && entry.is_by_exception()) run.leave_by_exception(found->second.site, entry);
-    if (!ends_span(entry.type)) return;
-    if (is_of_run) run.end_span(found->second, entry);
-    open_.erase(found);
+    OpenSpan& span = found->second;
+    if (is_of_run && ends_span(entry.type)) run.end_span(span, entry);
+    // A span of which there is a handle may end later, and elsewhere; its thread leaves it here.
+    bool const leaves_scope = is_of_run && leaves_span(entry.type) && entry.track == span.begin.thread;
+    if (leaves_scope && std::exchange(span.is_scope, false)) run.leave_scope(span.site, entry);
+    if (ends_span(entry.type)) open_.erase(found);
   }
 
   ComparedTests& tests_;

@@ -178,4 +178,19 @@ TEST(Causes, RecordsOfAGpuAreComparedWithEachOtherByTime) {
   EXPECT_THAT(lines_of([](TestRecorder&, int run) { copy_on_gpu(true, run == 0); }), IsEmpty());
 }
 
+// A call to a driver keeps a handle to its span if it must wait, and the span then ends in the driver's thread.
+TEST(Causes, HandleToASpanDoesNotChangeTheStepsOfItsThread) {
+  auto const body = [](TestRecorder&, int run) {
+    tracing::Span kept;
+    {
+      TRACE_SPAN(info, "synchronize");
+      if (run != 0) kept = tracing::Span::current();
+    }
+    TRACE_INFO("launched");
+    kept = tracing::Span();
+    TRACE_INFO("read");
+  };
+  EXPECT_THAT(lines_of(body), IsEmpty());
+}
+
 }}  // namespace testlog::why
