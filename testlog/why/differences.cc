@@ -12,6 +12,8 @@ namespace testlog::why {
 namespace {
 
 constexpr std::size_t kMaxListed = 3;
+// Of a field with more values than are listed: they are data, of which a run may have more or fewer.
+constexpr double kWeightOfMany = 0.75;
 
 SiteFeatures const kNothing;
 Values const kNoValues;
@@ -106,6 +108,7 @@ class Comparison {
       difference.cause.field = sites_.name(sites_.field(field).name);
       difference.cause.here = value.text;
       difference.cause.there = list_of(there, [](SeenValue const& one) { return one.text; });
+      if (there.seen().size() > kMaxListed) difference.weight = kWeightOfMany;
       return;
     }
   }

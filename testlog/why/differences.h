@@ -30,6 +30,7 @@ struct Difference {
   Moment record{};           ///< of the record, if it is earlier: a span lasts too long some time after it began
   SiteId other = kNoSite;    // of an order: the site that came first
   double share_passing = 0;  // the share of the counted passing runs that have the difference
+  double weight = 1;         // less if the difference says less than others
   std::size_t passing = 0;   // the number of counted passing runs: a run counts if it is complete or has the difference
 };
 

@@ -113,13 +113,13 @@ std::vector<Found> find_all(Sites const& sites, std::span<RunFeatures const> fai
   return all;
 }
 
-// Scores, times the trust, that differ by less than a twentieth count as equal; then the earlier difference comes
-// first.
+// Scores, times the trust and the weight, that differ by less than a twentieth count as equal; then the earlier
+// difference comes first.
 void sort(std::vector<Found>& all) {
   auto const rank = [](Found const& one) {
     Cause const& cause = one.difference.cause;
-    return std::tuple(-std::lround(one.score * one.trust * 20), -one.before_ns, cause.kind, one.difference.at.order,
-                      one.difference.key);
+    return std::tuple(-std::lround(one.score * one.trust * one.difference.weight * 20), -one.before_ns, cause.kind,
+                      one.difference.at.order, one.difference.key);
   };
   std::sort(all.begin(), all.end(), [&rank](Found const& a, Found const& b) { return rank(a) < rank(b); });
 }

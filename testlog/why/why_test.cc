@@ -193,4 +193,14 @@ TEST(Causes, HandleToASpanDoesNotChangeTheStepsOfItsThread) {
   EXPECT_THAT(lines_of(body), IsEmpty());
 }
 
+// In a test with a stale cache, the value that the failing run had read once more came before the flag that was wrong.
+TEST(Causes, FieldWithManyValuesComesAfterOneThatIsConstant) {
+  auto const body = [](TestRecorder&, int run) {
+    for (int i = 2; i < 10; ++i) TRACE_INFO("read from disk", tracing::kv("value", run == 0 && i == 2 ? 1 : i));
+    TRACE_INFO("from the cache", tracing::kv("is_stale", run == 0));
+  };
+  EXPECT_THAT(lines_of(body), ElementsAre(HasSubstr("is_stale is true; false in 3 of 3"),
+                                          HasSubstr("value is 1; one of 8 others in 3 of 3")));
+}
+
 }}  // namespace testlog::why
