@@ -326,12 +326,23 @@ class Comparison {
       Difference& difference =
           add(CauseKind::order, order.first, std::uint64_t{order.second + 1} << 32 | order.name, pair.first);
       difference.other = order.second;
-      difference.cause.field = sites_.name(order.name);
-      difference.cause.here = text_of_step(step_of(order.first, false)) + " before " +
-                              text_of_step(step_of(order.second, false)) + " of the same " + difference.cause.field +
-                              " (" + pair.value + ")";
       difference.cause.there = "the other way round";
+      std::string const first = text_of_step(step_of(order.first, false));
+      std::string const second = text_of_step(step_of(order.second, false));
+      if (pair.is_of_device) {  // streams tell them apart better than the number of their device
+        difference.cause.here =
+            "began on " + name_of(pair.first.thread) + " before " + second + " on " + name_of(pair.second_thread);
+        continue;
+      }
+      difference.cause.field = sites_.name(order.name);
+      difference.cause.here =
+          first + " before " + second + " of the same " + difference.cause.field + " (" + pair.value + ")";
     }
+  }
+
+  std::string name_of(std::uint64_t thread) const {
+    auto const found = run_.thread_names.find(thread);
+    return found == run_.thread_names.end() ? "thread " + std::to_string(thread) : found->second;
   }
 
   Sites const& sites_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "tracing_core/record/recording.h"
@@ -32,6 +33,7 @@ class DividedRuns {
   void read() {
     using tracing::recording::Entry;
     is_program_ = !recording_.runs_tests();
+    note_causes();
     if (is_program_) begin_run(0, "");
     recording_.for_each([this](Entry const& entry) {
       last_ = entry.time;
@@ -52,6 +54,13 @@ class DividedRuns {
   virtual void see_mark(Run& /*run*/, std::string_view /*name*/, tracing::recording::Entry const& /*mark*/) {}
   virtual void end(Run& run, RunEnd end) = 0;
 
+  /// Returns the key of the span that a span is inside of. A span that was emitted after its end, as those of a GPU
+  /// are, counts as inside the call that launched it.
+  std::uint64_t span_around(tracing::recording::Entry const& begin) const noexcept {
+    if (begin.parent != 0 || !begin.has_own_time()) return begin.parent;
+    auto const found = causes_.find(begin.span);
+    return found == causes_.end() ? 0 : found->second;
+  }
   bool is_program() const noexcept { return is_program_; }
   /// Returns the number of the main thread; 0 if it is not known.
   std::uint64_t main_thread() const noexcept {
@@ -67,6 +76,14 @@ class DividedRuns {
     std::unique_ptr<Run> run;
   };
   using Runs = std::map<std::uint32_t, NamedRun>;  // by tag
+
+  void note_causes() {
+    using tracing::recording::EntryType;
+    if (!recording_.has(EntryType::follows_from)) return;
+    recording_.for_each([this](tracing::recording::Entry const& entry) {
+      if (entry.type == EntryType::follows_from) causes_.try_emplace(entry.span, entry.cause);
+    });
+  }
 
   Run* run_of(std::uint32_t tag) {
     if (!has_looked_up_ || tag != looked_up_) {
@@ -107,6 +124,7 @@ class DividedRuns {
   bool is_program_ = false;
   tracing::Instant last_{};
   Runs runs_;
+  std::unordered_map<std::uint64_t, std::uint64_t> causes_;  // the spans that spans follow from, by keys
   Run* found_ = nullptr;  // the run with the tag looked_up_
   std::uint32_t looked_up_ = 0;
   bool has_looked_up_ = false;

@@ -33,7 +33,7 @@ std::map<std::string, Fault> const& faults() {
 #ifdef TESTLOG_PLANTED_CUDA
       {"missing_event",
        {TESTLOG_PLANTED_CUDA, "MissingEvent.Planted",
-        "memcpy_dtoh before memset of the same bytes|value is 0; 7 in 3 of 3"}},
+        "memcpy_dtoh: began on GPU 0 stream 2 before memset_d32_async:memset on GPU 0 stream 1; the other way"}},
 #endif
   };
   return all;

@@ -15,13 +15,13 @@ constexpr std::uint64_t key_of(StepId step, std::uint32_t count) noexcept {
 
 }  // namespace
 
-SharedValues::Slot& SharedValues::slot_of(NameId name, std::uint64_t value) {
+SharedValues::Slot& SharedValues::slot_of(NameId name, std::uint64_t value, bool is_of_device) {
   if (slots_.empty()) slots_.resize(kSlots);
-  std::uint64_t const key = value + std::uint64_t{name} * 0x9e3779b97f4a7c15;
+  std::uint64_t const key = value + (2 * std::uint64_t{name} + is_of_device) * 0x9e3779b97f4a7c15;
   Slot& slot = slots_[key % kSlots];
   if (slot.key != key) {
     slot.key = key;
-    slot.count = 0;
+    slot.places.clear();
   }
   return slot;
 }
@@ -170,18 +170,17 @@ void RunBuilder::add_fields(SiteId site, Entry const& entry, Moment const& momen
 // Records that have their own time, such as those of a GPU, come late: they can be compared only with each other, by
 // time.
 void RunBuilder::share(NameId name, tracing::Value const& value, SharedValues::Place const& here) {
-  SharedValues::Slot& slot = shared_.slot_of(name, id_of(value));
-  for (std::size_t i = 0; i < slot.count; ++i) {
-    SharedValues::Place const& place = slot.places[i];
+  SharedValues::Slot& slot = shared_.slot_of(name, id_of(value), here.has_own_time);
+  for (SharedValues::Place const& place : slot.places) {
     bool const is_same_thread = place.moment.thread == here.moment.thread;
     if (place.site == here.site && is_same_thread) return;
-    if (place.site == here.site || is_same_thread || place.has_own_time != here.has_own_time) continue;
+    if (place.site == here.site || is_same_thread) continue;
     bool const is_later = !here.has_own_time || place.moment.ns <= here.moment.ns;
     SharedValues::Place const &first = is_later ? place : here, &second = is_later ? here : place;
     auto const [at, is_new] = run_.orders.try_emplace({first.site, second.site, name});
-    if (is_new) at->second = {first.moment, text_of(value)};
+    if (is_new) at->second = {first.moment, text_of(value), second.moment.thread, here.has_own_time};
   }
-  if (slot.count < SharedValues::kPlaces) slot.places[slot.count++] = here;
+  if (slot.places.size() < SharedValues::max_places(here.has_own_time)) slot.places.push_back(here);
 }
 
 void RunBuilder::fail(tracing::Instant time) {

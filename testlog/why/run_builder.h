@@ -21,15 +21,15 @@ class SharedValues {
     Moment moment{};
     bool has_own_time = false;  ///< as Entry::has_own_time()
   };
-  static constexpr std::size_t kPlaces = 3;
   struct Slot {
     std::uint64_t key = 0;
-    Place places[kPlaces]{};
-    std::size_t count = 0;
+    std::vector<Place> places{};
   };
+  // Of the records of a device many have the same value, such as its number.
+  static constexpr std::size_t max_places(bool is_of_device) noexcept { return is_of_device ? 16 : 3; }
 
-  /// Returns the slot of a value, an empty slot if it is new.
-  Slot& slot_of(NameId name, std::uint64_t value);
+  /// Returns the slot of a value, an empty slot if it is new. Values of devices have slots of their own.
+  Slot& slot_of(NameId name, std::uint64_t value, bool is_of_device);
 
  private:
   static constexpr std::size_t kSlots = std::size_t{1} << 14;

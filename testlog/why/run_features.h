@@ -44,6 +44,8 @@ struct Order {
 struct OrderedPair {
   Moment first;         ///< of the record that came first
   std::string value{};  ///< that both have, as formats print it
+  std::uint64_t second_thread = 0;
+  bool is_of_device = false;  ///< their times are those of a device, such as a GPU
 };
 
 /// A step of the main thread: the `count`th of its kind.

@@ -93,7 +93,7 @@ class RunReader final : public DividedRuns<Run> {
   void see(Run& of, Entry const& entry) override {
     RunBuilder& run = of.builder;
     if (begins_span(entry.type)) {
-      SiteId const site = run.sites().site_of(*entry.metadata, site_of(run, entry.parent));
+      SiteId const site = run.sites().site_of(*entry.metadata, site_of(run, span_around(entry)));
       Moment const begin = run.begin_span(site, entry);
       open_[entry.span] = {entry.metadata, entry.parent, site, &run, begin, entry.type == EntryType::scope_begin};
     } else if (entry.type == EntryType::event) {

@@ -48,7 +48,7 @@ class TreeReader final : public DividedRuns<Run> {
     if (begins_span(entry.type)) {
       open(run, entry);
     } else if (entry.type == EntryType::event) {
-      add_values(run, add_node(run, entry, node_of(run, entry.span)), entry);
+      add_values(run, add_event(run, entry), entry);
     } else if (ends_span(entry.type)) {
       auto const found = run.open.find(entry.span);
       if (found == run.open.end()) return;
@@ -69,15 +69,21 @@ class TreeReader final : public DividedRuns<Run> {
   }
 
   void open(Run& run, Entry const& entry) {
-    NodeId const node = add_node(run, entry, node_of(run, entry.parent));
+    NodeId const node = add_node(run, entry, node_of(run, entry.parent), node_of(run, span_around(entry)));
     run.run.tree.nodes()[node].is_open = true;
     run.open[entry.span] = node;
     add_values(run, node, entry);
   }
 
-  static NodeId add_node(Run& run, Entry const& entry, NodeId parent) {
+  static NodeId add_event(Run& run, Entry const& entry) {
+    NodeId const around = node_of(run, entry.span);
+    return add_node(run, entry, around, around);
+  }
+
+  // Adds a node below `parent`. Its site is inside that of `around`.
+  static NodeId add_node(Run& run, Entry const& entry, NodeId parent, NodeId around) {
     SpanTree& tree = run.run.tree;
-    SiteId const site = run.sites.site_of(*entry.metadata, tree.node(parent).site);
+    SiteId const site = run.sites.site_of(*entry.metadata, tree.node(around).site);
     NameId group = 0;
     if (tree.node(parent).track != entry.track) group = group_of(run, entry, site);
     return tree.add(site, parent, entry.track, entry.time.ns, group);
