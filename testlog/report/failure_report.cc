@@ -149,11 +149,13 @@ void FailureReport::print_why(std::string const& test) noexcept {
     if (passing.empty()) return;
     auto const recording = parts_.capture.read(parts_.capture.begin_of_test());
     if (recording == nullptr) return;
+    auto const name_of = [this](TestTag tag) { return std::string(parts_.attribution.name_of(tag)); };
     auto const explanation = why::explain_by_baseline({.name = test,
                                                        .recording = *recording,
                                                        .file = parts_.recording_file.path(),
                                                        .is_ending = true,
-                                                       .passing = std::move(passing)},
+                                                       .passing = std::move(passing),
+                                                       .name_of = name_of},
                                                       entries_left_);
     if (!explanation) return;
     std::string const text = why::text_of(*explanation, kMaxLines, false, "testlog why");

@@ -643,4 +643,30 @@ TEST_LOG(Retried, HangsTheFirstTime) {
   if (attempt == 1) std::this_thread::sleep_for(std::chrono::minutes(1));
 }
 
+std::atomic<int> left_step{0};  // 1: the thread has begun; 2: the next test runs; 3: the thread is done
+std::atomic<int> left_level{0};
+
+// With SCENARIO_LEAVES, its thread goes on in the next test.
+TEST(Left, RaisesTheLevel) {
+  bool const leaves = std::getenv("SCENARIO_LEAVES") != nullptr;
+  std::thread raiser([leaves] {
+    TRACE_DEBUG("raises the level");
+    left_step = 1;
+    while (leaves && left_step != 2) std::this_thread::yield();
+    left_level = leaves ? 1 : 0;
+    TRACE_DEBUG("raised", tracing::kv("level", left_level.load()));
+    left_step = 3;
+  });
+  while (left_step == 0) std::this_thread::yield();
+  if (leaves) return raiser.detach();
+  raiser.join();
+}
+
+TEST(Left, BeginsAtZero) {
+  if (left_step == 1) left_step = 2;
+  while (left_step != 3) std::this_thread::yield();
+  TRACE_DEBUG("looked", tracing::kv("level", left_level.load()));
+  EXPECT_EQ(left_level, 0);
+}
+
 }  // namespace

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "testlog/why/run_reader.h"
-
 namespace testlog::why {
 namespace {
 
@@ -30,7 +28,7 @@ std::optional<Explanation> explain_by_baseline(FailedTest const& test, std::uint
   ComparedTests tests;
   add_failing_runs(
       tests, test.recording, test.file, [&test](std::string_view name) { return name == test.name; },
-      test.is_ending ? "failed" : "");
+      test.is_ending ? "failed" : "", test.name_of);
   if (tests.empty()) return std::nullopt;
   for (std::string const& file : test.passing) {
     std::error_code error;

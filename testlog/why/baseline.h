@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "testlog/why/run_reader.h"
 #include "testlog/why/why_text.h"
 #include "tracing_core/record/recording.h"
 
@@ -21,6 +22,7 @@ struct FailedTest {
   std::string file;                  ///< of the recording
   bool is_ending;                    ///< the recording is of this process, and does not have the end of the test yet
   std::vector<std::string> passing;  ///< the paths of the recordings that passed
+  NameOfTest name_of{};              ///< see add_failing_runs()
 };
 
 /// Compares them. Subtracts the entries that it reads from `entries_left`. Returns nothing if recordings have more

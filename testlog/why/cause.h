@@ -23,6 +23,7 @@ enum class CauseKind : std::uint8_t {
   count,      ///< a statement ran more often, or less often
   open,       ///< a span did not end
   duration,   ///< a span took at least four times as long, and 20 ms longer, than in all passing runs
+  late,       ///< a thread of an earlier test, which had ended, recorded while the test ran
 };
 /// Returns the name of the enumerator.
 std::string_view name(CauseKind kind) noexcept;

@@ -67,6 +67,7 @@ class Comparison {
       compare_duration(site);
     }
     compare_orders();
+    compare_late();
     return std::move(found_);
   }
 
@@ -343,6 +344,31 @@ class Comparison {
   std::string name_of(std::uint64_t thread) const {
     auto const found = run_.thread_names.find(thread);
     return found == run_.thread_names.end() ? "thread " + std::to_string(thread) : found->second;
+  }
+
+  // Threads that outlive their tests do so in many runs, and few of these fail: it is a difference unless all runs have
+  // such a thread.
+  void compare_late() {
+    LateRecords const& here = run_.late;
+    std::size_t with = 0, without = 0;
+    for (RunFeatures const* const one : passing_) {
+      Point const& point = one->points[index_];
+      if (one->late.count > 0 && (point.order == 0 || one->late.first.order <= point.order)) {
+        ++with;
+      } else if (one->lost == 0) {
+        ++without;
+      }
+    }
+    if (here.count == 0 || without == 0 || with + without < kMinPassing) return;
+    Difference& difference = add(CauseKind::late, here.site, 0, here.first);
+    difference.passing = with + without;
+    difference.share_passing = static_cast<double>(with) / static_cast<double>(with + without);
+    std::string& text = difference.cause.here = in_words("recorded", here.count);
+    text += " by a thread of " + (here.test.empty() ? "an earlier test" : here.test) + ", which had ended";
+    if (here.before == kNoSite) return;
+    Site const& before = sites_.site(here.before);
+    text += ", after " + text_of_step(step_of(here.before, false));
+    if (!before.file.empty()) text += " (" + before.file + ":" + std::to_string(before.line) + ")";
   }
 
   Sites const& sites_;

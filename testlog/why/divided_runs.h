@@ -38,7 +38,9 @@ class DividedRuns {
     recording_.for_each([this](Entry const& entry) {
       last_ = entry.time;
       if (entry.type == tracing::recording::EntryType::mark) return divide_at(entry);
-      if (Run* const run = run_of(is_program_ ? 0 : entry.tag)) see(*run, entry);
+      if (Run* const run = run_of(is_program_ ? 0 : entry.tag)) return see(*run, entry);
+      bool const is_late = entry.tag != 0 && entry.tag < running_;
+      see_other(entry, is_late ? run_of(running_) : nullptr);
     });
     while (!runs_.empty()) end_run(runs_.begin(), "");
   }
@@ -50,6 +52,9 @@ class DividedRuns {
   virtual std::unique_ptr<Run> begin(std::string const& test) = 0;
   virtual void see(Run& run, tracing::recording::Entry const& entry) = 0;
   virtual void see_process(tracing::recording::Entry const& /*mark*/) {}
+  /// Called for a record that is part of no run. `late_during`: the run during which a thread of an earlier test made
+  /// it; or null.
+  virtual void see_other(tracing::recording::Entry const& /*entry*/, Run* /*late_during*/) {}
   /// Called for a mark inside the run, such as a failure.
   virtual void see_mark(Run& /*run*/, std::string_view /*name*/, tracing::recording::Entry const& /*mark*/) {}
   virtual void end(Run& run, RunEnd end) = 0;
@@ -61,6 +66,8 @@ class DividedRuns {
     auto const found = causes_.find(begin.span);
     return found == causes_.end() ? 0 : found->second;
   }
+  /// Returns the name of the test with this tag; empty if the mark where it began is lost.
+  std::string const& test_of(std::uint32_t tag) { return names_[tag]; }
   bool is_program() const noexcept { return is_program_; }
   /// Returns the number of the main thread; 0 if it is not known.
   std::uint64_t main_thread() const noexcept {
@@ -112,8 +119,13 @@ class DividedRuns {
     using tracing::recording::text_of_field;
     std::string_view const name = mark.metadata->name();
     if (name == "process") return see_process(mark);
+    if (name == "test_begin") names_[mark.tag] = text_of_field(mark, "test");
     if (mark.is_context) return;  // of an earlier test
-    if (name == "test_begin") return begin_run(mark.tag, text_of_field(mark, "test"));
+    if (name == "test_begin") {
+      running_ = mark.tag;
+      return begin_run(mark.tag, names_[mark.tag]);
+    }
+    if (name == "test_end" && mark.tag == running_) running_ = 0;
     auto const run = runs_.find(mark.tag);
     if (run == runs_.end() || text_of_field(mark, "test") != run->second.test) return;
     if (name == "test_end") return end_run(run, text_of_field(mark, "result"));
@@ -125,7 +137,9 @@ class DividedRuns {
   tracing::Instant last_{};
   Runs runs_;
   std::unordered_map<std::uint64_t, std::uint64_t> causes_;  // the spans that spans follow from, by keys
-  Run* found_ = nullptr;  // the run with the tag looked_up_
+  std::unordered_map<std::uint32_t, std::string> names_;     // of tests, by tag
+  std::uint32_t running_ = 0;                                // the tag of the test that runs
+  Run* found_ = nullptr;                                     // the run with the tag looked_up_
   std::uint32_t looked_up_ = 0;
   bool has_looked_up_ = false;
 };

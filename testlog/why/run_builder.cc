@@ -167,6 +167,14 @@ void RunBuilder::add_fields(SiteId site, Entry const& entry, Moment const& momen
   }
 }
 
+void RunBuilder::add_late(SiteId site, SiteId before, std::string const& test, Entry const& entry) {
+  LateRecords& late = run_.late;
+  if (has_failed_ || (late.count > 0 && late.test != test)) return;
+  if (late.count++ == 0)
+    late = {.test = test, .count = 1, .site = site, .before = before, .first = {++order_, entry.time.ns, entry.track}};
+  if (!entry.track_name.empty()) run_.thread_names.try_emplace(entry.track, entry.track_name);
+}
+
 // Records that have their own time, such as those of a GPU, come late: they can be compared only with each other, by
 // time.
 void RunBuilder::share(NameId name, tracing::Value const& value, SharedValues::Place const& here) {

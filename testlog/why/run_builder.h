@@ -68,6 +68,8 @@ class RunBuilder {
   void leave_by_exception(SiteId site, tracing::recording::Entry const& entry);
   void add_event(SiteId site, tracing::recording::Entry const& entry);
   void add_values(SiteId site, tracing::recording::Entry const& entry);
+  /// Notes a record of a thread of an earlier test. `before`: the site of its record before.
+  void add_late(SiteId site, SiteId before, std::string const& test, tracing::recording::Entry const& entry);
 
   bool has_failed() const noexcept { return has_failed_; }
   /// Ends the features: later records count only as SiteFeatures::later.

@@ -48,6 +48,15 @@ struct OrderedPair {
   bool is_of_device = false;  ///< their times are those of a device, such as a GPU
 };
 
+/// What the threads of one earlier test, which had ended, recorded while the test ran.
+struct LateRecords {
+  std::string test{};
+  std::uint32_t count = 0;
+  SiteId site = kNoSite;    ///< of the first record
+  SiteId before = kNoSite;  ///< of the record before, on the same thread; kNoSite: not known
+  Moment first{};
+};
+
 /// A step of the main thread: the `count`th of its kind.
 struct CountedStep {
   StepId step;
@@ -72,6 +81,7 @@ struct RunFeatures {
   std::vector<SiteFeatures> sites{};  ///< by SiteId; may be shorter than Sites
   std::vector<Values> fields{};       ///< by FieldId
   std::map<Order, OrderedPair> orders{};
+  LateRecords late{};
   std::map<std::uint64_t, std::string> thread_names{};
   std::vector<CountedStep>
       last_steps{};             ///< of a failing run: the last steps of its main thread before it failed, oldest first

@@ -27,14 +27,15 @@ struct Run {
 class RunReader final : public DividedRuns<Run> {
  public:
   RunReader(ComparedTests& tests, Recording& recording, std::string const& file, bool is_failing,
-            std::function<bool(std::string_view)> const& is_wanted, std::string_view unended)
+            std::function<bool(std::string_view)> const& is_wanted, std::string_view unended, NameOfTest const& name_of)
       : DividedRuns(recording),
         tests_(tests),
         recording_(recording),
         file_(file),
         is_failing_(is_failing),
         is_wanted_(is_wanted),
-        unended_(unended) {}
+        unended_(unended),
+        name_of_(name_of) {}
 
  private:
   std::unique_ptr<Run> begin(std::string const& test) override {
@@ -92,6 +93,7 @@ class RunReader final : public DividedRuns<Run> {
 
   void see(Run& of, Entry const& entry) override {
     RunBuilder& run = of.builder;
+    if (entry.type == EntryType::event || begins_span(entry.type)) last_of(entry.track) = entry.metadata;
     if (begins_span(entry.type)) {
       SiteId const site = run.sites().site_of(*entry.metadata, site_of(run, span_around(entry)));
       Moment const begin = run.begin_span(site, entry);
@@ -120,26 +122,49 @@ class RunReader final : public DividedRuns<Run> {
     if (ends_span(entry.type)) open_.erase(found);
   }
 
+  void see_other(Entry const& entry, Run* late_during) override {
+    if (entry.type != EntryType::event && !begins_span(entry.type)) return;
+    tracing::Metadata const* const before = std::exchange(last_of(entry.track), entry.metadata);
+    if (late_during == nullptr) return;
+    SitesOfRecording& sites = late_during->builder.sites();
+    SiteId const site_before = before == nullptr ? kNoSite : sites.site_of(*before, kNoSite);
+    std::string test = test_of(entry.tag);
+    if (test.empty() && name_of_) test = name_of_(entry.tag);
+    late_during->builder.add_late(sites.site_of(*entry.metadata, kNoSite), site_before, test, entry);
+  }
+
+  // Returns the statement of the last record of a thread.
+  tracing::Metadata const*& last_of(std::uint64_t thread) {
+    if (last_site_ == nullptr || thread != last_thread_) last_site_ = &last_of_thread_[thread];
+    last_thread_ = thread;
+    return *last_site_;
+  }
+
   ComparedTests& tests_;
   Recording& recording_;
   std::string const& file_;
   bool const is_failing_;
   std::function<bool(std::string_view)> const& is_wanted_;
   std::string_view const unended_;
+  NameOfTest const& name_of_;
   std::string command_;
   std::unordered_map<std::uint64_t, OpenSpan> open_;
+  std::unordered_map<std::uint64_t, tracing::Metadata const*> last_of_thread_;
+  tracing::Metadata const** last_site_ = nullptr;  // of last_thread_
+  std::uint64_t last_thread_ = 0;
 };
 
 }  // namespace
 
 void add_failing_runs(ComparedTests& tests, Recording& recording, std::string const& file,
-                      std::function<bool(std::string_view)> const& is_wanted, std::string_view unended) {
-  RunReader(tests, recording, file, true, is_wanted, unended).read();
+                      std::function<bool(std::string_view)> const& is_wanted, std::string_view unended,
+                      NameOfTest const& name_of) {
+  RunReader(tests, recording, file, true, is_wanted, unended, name_of).read();
   std::erase_if(tests, [](auto const& test) { return test.second.failing.empty(); });
 }
 
 void add_passing_runs(ComparedTests& tests, Recording& recording, std::string const& file) {
-  RunReader(tests, recording, file, false, {}, {}).read();
+  RunReader(tests, recording, file, false, {}, {}, {}).read();
 }
 
 }  // namespace testlog::why

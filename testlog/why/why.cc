@@ -47,7 +47,7 @@ std::vector<RunFeatures const*> pointers_to(std::span<RunFeatures const> runs) {
 }
 
 // The number of differences of each kind.
-using CountsByKind = std::array<double, static_cast<std::size_t>(CauseKind::duration) + 1>;
+using CountsByKind = std::array<double, static_cast<std::size_t>(CauseKind::late) + 1>;
 double& count_of(CountsByKind& counts, CauseKind kind) noexcept { return counts[static_cast<std::size_t>(kind)]; }
 
 // Returns how many differences of each kind a passing run has from the other passing runs, on average. A failing run
@@ -107,7 +107,8 @@ std::vector<Found> find_all(Sites const& sites, std::span<RunFeatures const> fai
     difference.cause.share_failing = static_cast<double>(found.failing) / static_cast<double>(failing.size());
     difference.cause.share_passing = difference.share_passing;
     found.score = score_of(difference, found.failing, failing.size());
-    if (found.score >= kMinScore) all.push_back(std::move(found));
+    double const least = difference.key.kind == CauseKind::late ? 0 : kMinScore;
+    if (found.score > 0 && found.score >= least) all.push_back(std::move(found));
   }
   set_trust(all, sites, failing.size(), passing);
   return all;
@@ -148,7 +149,8 @@ class Consequences {
                        : at_first(passing_, site).before == from;
     switch (kind) {
       case CauseKind::value: return is_repeated(later, cause);
-      case CauseKind::order: return by != CauseKind::value && by != CauseKind::duration && touches(later, from);
+      case CauseKind::order:
+        return by != CauseKind::value && by != CauseKind::duration && by != CauseKind::late && touches(later, from);
       case CauseKind::occurs:
       case CauseKind::exception:
         return (by == CauseKind::occurs || by == CauseKind::exception) &&
@@ -160,6 +162,7 @@ class Consequences {
       case CauseKind::open: return by == CauseKind::open && sites_.is_inside(from, site);
       case CauseKind::duration:
         return (by == CauseKind::duration || by == CauseKind::open) && (site == from || sites_.is_inside(from, site));
+      case CauseKind::late: return false;
       case CauseKind::thread: return by == CauseKind::thread && (is_inside || is_same_move(later, cause));
     }
     return false;

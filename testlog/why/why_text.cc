@@ -45,6 +45,7 @@ std::string difference_of(Cause const& cause, std::size_t passing) {
     case CauseKind::value: return cause.field + " is " + cause.here + "; " + cause.there + " in " + in_all;
     case CauseKind::order: return cause.here + "; " + cause.there + " in " + in_all;
     case CauseKind::thread: return "on " + cause.here + "; on " + cause.there + " in " + in_all;
+    case CauseKind::late: return cause.here + "; in " + passing_of(cause.share_passing, passing);
     case CauseKind::occurs: return "recorded here; in " + passing_of(cause.share_passing, passing);
     case CauseKind::exception:
       if (cause.field.empty()) return cause.here + "; in " + passing_of(cause.share_passing, passing);
