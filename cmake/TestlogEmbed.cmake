@@ -5,7 +5,7 @@
 # joined by `+` become one text. If the header declares <constant>Sha256, too, it gets the hash of the text in hexadecimal.
 # COMPACT leaves out comments (`//` in a line of its own or after two blanks), indentation, blanks around punctuation in style
 # sheets and around operators in scripts, and line ends after punctuation. So texts in scripts must not have an operator between
-# blanks, a blank after `)`, or a word between two marks such as `, word.`
+# blanks, a blank after `)`, a word after `; `, or a word between two marks such as `, word.`; and all statements end with `;` or `}`.
 #
 # As a script (-P) it writes that source file: OUTPUT, HEADER, SPACE (the namespace), COMPACT and TEXTS as above.
 
@@ -59,7 +59,10 @@ while(TEXTS)
       foreach(once RANGE 1)  # the first time finds only every other word of a list
         string(REGEX REPLACE "([,:]) ([A-Za-z_.]+[],.()=;:?*/+}-])" "\\1\\2" one "${one}")
       endforeach()
-      string(REGEX REPLACE "([;,{(])\n" "\\1" one "${one}")
+      string(REGEX REPLACE "(const|let|return|case|of) ([[{(])" "\\1\\2" one "${one}")
+      string(REGEX REPLACE "([A-Za-z)][,:]|[A-Za-z]\",) \"" "\\1\"" one "${one}")
+      string(REGEX REPLACE "; ([a-z+])" ";\\1" one "${one}")
+      string(REGEX REPLACE "([;,{}(])\n" "\\1" one "${one}")
     endif()
     string(APPEND text "${one}")
   endforeach()

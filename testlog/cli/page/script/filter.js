@@ -130,7 +130,7 @@ function parseDirective(piece) {
   const wrong = (what) => { throw new FilterError(piece + ": " + what); };
   const parseLevel = (text) => {
     const level = text === "" ? 5 : levelNumber(text);
-    return level >= 0 ? level : wrong(`"${text}" is no level; expected ${LEVEL_NAMES.join(", ")} or 0 to 5`);
+    return level >= 0 ? level : wrong(`"${text}" is no level: expected ${LEVEL_NAMES.join(", ")} or 0 to 5`);
   };
   const directive = {target: null, span: null, fields: [], level: 5}, open = skipTo(piece, 0, "[=");
   if (open > 0) directive.target = piece.slice(0, open);
