@@ -102,8 +102,8 @@ class BlockMaker {
     std::string const json = head();
     append_size(block.bytes, json.size());
     block.bytes += json;
-    for (Column const* const column : {&begin_, &duration_, &span_track_, &parent_, &span_site_, &first_line_, &time_,
-                                       &track_, &span_, &site_, &kind_, &label_, &context_, &text_, &values_}) {
+    for (Column const* const column : {&begin_, &duration_, &span_track_, &parent_, &cause_, &span_site_, &first_line_,
+                                       &time_, &track_, &span_, &site_, &kind_, &label_, &context_, &text_, &values_}) {
       append_size(block.bytes, column->bytes().size());
       block.bytes += column->bytes();
     }
@@ -159,6 +159,7 @@ class BlockMaker {
       span_track_.add(tracks_[span->track]);
       std::uint32_t const parent = number_of_span_[span->parent];
       parent_.add(parent == 0 ? 0 : number_of_span_[index_of(*span)] - parent);
+      cause_.add(span->cause == 0 ? 0 : number_of_span_[span->cause]);
       span_site_.add(site_number(span->site));
       first_line_.add(lines_before(span->first_line));
       add_values(span->site, span->first_value);
@@ -237,8 +238,8 @@ class BlockMaker {
   std::size_t left_out_ = 0, cut_ = 0;
   std::int64_t start_ns_ = 0;
   Numbers tracks_, sites_, texts_;
-  Column begin_, duration_, span_track_, parent_, span_site_, first_line_, time_, track_, span_, site_, kind_, label_,
-      context_, text_, values_;
+  Column begin_, duration_, span_track_, parent_, cause_, span_site_, first_line_, time_, track_, span_, site_, kind_,
+      label_, context_, text_, values_;
 };
 
 }  // namespace

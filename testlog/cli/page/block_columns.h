@@ -4,9 +4,9 @@
 //     column = u32 size, bytes
 //
 // Numbers have their lowest byte first. Columns are varints (7 bits a byte, the lowest first); those of differences are
-// zigzag. The columns of spans are begin (difference), duration + 1 or 0 if open, track, index - parent or 0, site,
-// and the number of lines before; those of lines are time (difference), track, span, site, kind, label, context and
-// text. The last column has the values of all spans, then of all lines, as many as their sites have.
+// zigzag. The columns of spans are begin (difference), duration + 1 or 0 if open, track, index - parent or 0, cause or
+// 0, site, and the number of lines before; those of lines are time (difference), track, span, site, kind, label,
+// context and text. The last column has the values of all spans, then of all lines, as many as their sites have.
 #pragma once
 
 #include <cstddef>

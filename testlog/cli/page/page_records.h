@@ -70,6 +70,7 @@ struct PageSpan {
   std::int64_t end_ns = -1;  ///< -1: it was open at the end
   std::uint32_t track = 0;
   std::uint32_t parent = 0;  ///< an index, less than the span's own; 0: none
+  std::uint32_t cause = 0;   ///< an index: it follows from this span, as what a GPU does from its launch; 0: none
   std::uint32_t site = 0;
   std::uint32_t tag = 0;
   std::size_t first_value = 0;

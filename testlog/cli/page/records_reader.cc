@@ -63,6 +63,7 @@ class Reader {
     if (entry.type == EntryType::mark) note_environment(entry);
     if (begins_span(entry.type) || entry.type == EntryType::state) add_span(entry);
     if (enters_span(entry.type)) enter(entry);
+    if (entry.type == EntryType::follows_from) records_.spans[index_of(entry.span)].cause = index_of(entry.cause);
     if (entry.type == EntryType::values && !entry.is_restated()) {
       if (std::uint32_t const span = index_of(entry.span); span != 0)
         composer_.replace_values(records_.spans[span].first_value, *entry.metadata, entry.values);

@@ -10,6 +10,8 @@
 
 #include "testlog/cli/page/report_test_support.h"
 #include "tests/support/firefox.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/emit/past_span.h"
 
 namespace testlog::cli::page { namespace {
 
@@ -267,6 +269,24 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
             5);
   EXPECT_THAT(text_of("#panel-attempts .diff .differs"), AllOf(HasSubstr("in_time=false"), HasSubstr("in_time=true")));
   keep_screenshot("report_attempts");
+}
+
+TEST_F(Report, SaysWhichCallLaunchedWorkOfAGpu) {
+  {
+    why::TestRecorder recorder(folder_ / "a.rec");
+    recorder.run("Pool.Grows", [&recorder] {
+      static tracing::RuntimeCallsite const site({.kind = tracing::Kind::span, .name = "memset", .fields = {"bytes"}});
+      tracing::Value const values[] = {tracing::Value::of_u64(4)};
+      tracing::Span const call = TRACE_MAKE_SPAN(info, "set", tracing::kv("value", 7));
+      tracing::emit_past_span(site.callsite(), values, {{9001, "GPU 0 stream 1"}, {1000}, {2000}}, call);
+      recorder.fail("wrong");
+      return "failed";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec"}));
+  evaluate("goTo(-[...page.block.spanSite.keys()].find((s) => s > 0 && spanParts(page.block, s)[0][1] === 'memset'))");
+  EXPECT_THAT(text_of("#rows [aria-selected=true]"), testing::EndsWith("memset{bytes=4} 1.00 µs from set{value=7}"));
+  EXPECT_THAT(text_of(".details"), HasSubstr("fromset{value=7}"));
 }
 
 TEST_F(Report, PutsWhatWasNotReachedAfterTheDifferences) {

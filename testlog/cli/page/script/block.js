@@ -54,7 +54,7 @@ class Block {
     const lines = (Type, isDifference) => column(Type, part(), this.lines, isDifference);
     this.begin = spans(Float64Array, true);
     this.duration = spans(Float64Array);  // -1: open
-    for (const name of ["spanTrack", "parent", "spanSite", "firstLine"]) this[name] = spans(Uint32Array);
+    for (const name of ["spanTrack", "parent", "cause", "spanSite", "firstLine"]) this[name] = spans(Uint32Array);
     this.time = lines(Float64Array, true);
     for (const name of ["track", "span", "site", "kind", "label", "context", "text"]) this[name] = lines(Uint32Array);
     this.readValues(part());

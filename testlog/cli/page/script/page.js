@@ -252,7 +252,8 @@ function renderRow(i) {
   if (row < 0) {
     const isOpen = !page.folded[span];
     element = make("div.row span", {role: "treeitem", "aria-level": block.depth[span], "aria-expanded": String(isOpen)},
-                   make("span.fold", {"aria-hidden": "true"}, isOpen ? "▾ " : "▸ "), colored(spanHead(block, span)), parts, make("span.took", tookText(block, span)));
+                   make("span.fold", {"aria-hidden": "true"}, isOpen ? "▾ " : "▸ "), colored(spanHead(block, span)), parts, make("span.took", tookText(block, span)),
+                   block.cause[span] === 0 ? "" : make("span.took", " from ", colored(spanParts(block, block.cause[span]))));
   } else {
     const site = block.sites[block.site[row]], level = site ? LEVEL_CLASSES[site.level] : block.kind[row] === FAILURE ? "failure" : "marks";
     element = make(`div.row line ${level}-row${row + 1 === block.cut ? " before-cut" : ""}`, {role: "treeitem", "aria-level": block.depth[span] + 1}, parts);
@@ -307,6 +308,7 @@ function showDetails(row) {
   list.push(["thread", block.tracks[isSpan ? block.spanTrack[span] : block.track[row]].name],
             ["time", relativeTime(block, ns).trim() + ", " + absoluteTime(block, ns)]);
   if (isSpan) list.push(["took", tookText(block, span)]);
+  if (isSpan && block.cause[span] !== 0) list.push(["from", make("code", textOf(spanParts(block, block.cause[span])))]);
   if (span !== 0) list.push(["inside", make("code", pathOf(block, span).map((one) => textOf(spanParts(block, one))).join(":"))]);
   ui.details.replaceChildren(make("h2", isSpan ? "Span" : "Record"), make("p.whole", textOf(rowParts(row, {isRelative: page.isRelative}))), pairs(list));
 }
