@@ -45,10 +45,10 @@ class Builder {
 
   PageCounts build(PageWriter::Out out) {
     index_.title = "testlog report: " + summary::counts_of(tests_.run);
-    for (summary::Cause const& cause : tests_.run.causes) index_.causes.push_back({cause.text, cause.tests});
     index_.tests.reserve(tests_.sources.size());
     choose();
     for (std::size_t i = 0; i < tests_.sources.size(); ++i) add_test(i);
+    for (summary::Cause const& cause : tests_.run.causes) index_.causes.push_back({text_of(cause), cause.tests});
     store_all();
     cut_longest();
     PageWriter writer(std::move(out));
@@ -113,6 +113,17 @@ class Builder {
     }
     add_attempts(i, tests_.sources[i].attempts, one.attempts, SIZE_MAX);
     add_attempts(i, tests_.sources[i].passing, one.passing, kMaxPassingRuns);
+  }
+
+  // Returns the text of a cause. Where an assertion failed says little, so what differed, or what the assertion said,
+  // comes after it.
+  std::string text_of(summary::Cause const& cause) const {
+    constexpr std::size_t kMaxBytes = 160;
+    std::size_t const test = cause.tests.front();
+    std::vector<PageDifference> const& why = index_.tests[test].why;
+    std::string said = why.empty() ? outcome(test).message : why.front().text.substr(0, why.front().text.rfind(" ("));
+    if (said.empty() || !outcome(test).error.empty()) return cause.text;
+    return cause.text + ": " + summary::on_one_line(said, kMaxBytes);
   }
 
   void add_attempts(std::size_t test, std::vector<Source> const& sources, std::vector<PageAttempt>& attempts,

@@ -254,7 +254,8 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
   }
   ASSERT_NO_FATAL_FAILURE(open(files));
   EXPECT_THAT(text_of("h1"), HasSubstr("flaky"));
-  EXPECT_THAT(selected(), HasSubstr("Failure")) << "the attempt that failed is shown";
+  EXPECT_THAT(selected(), HasSubstr("waited in_time=false")) << "the first difference of the attempt that failed";
+  EXPECT_THAT(text_of("#rows [aria-selected=true]"), StartsWith("\u2460 "));
   EXPECT_THAT(text_of(".summary"), HasSubstr("in_time is false; true in"));
   // A difference selects its record, even if a filter hides it.
   type("#filter", "error");
@@ -269,6 +270,48 @@ TEST_F(Report, ComparesAttemptsAndRunsThatPassed) {
             5);
   EXPECT_THAT(text_of("#panel-attempts .diff .differs"), AllOf(HasSubstr("in_time=false"), HasSubstr("in_time=true")));
   keep_screenshot("report_attempts");
+}
+
+TEST_F(Report, OpensAtTheFirstDifferenceHoweverFarItIsFromTheFailure) {
+  std::vector<std::string> files;
+  for (int run = 0; run < 4; ++run) {
+    files.push_back(folder_ / (std::to_string(run) + "/pool_test.rec"));
+    std::filesystem::create_directory(folder_ / std::to_string(run));
+    bool const fails = run == 3;
+    why::TestRecorder recorder(files.back());
+    recorder.run("Pool.Waits", [&] {
+      for (int i = 0; i < 100; ++i) TRACE_INFO("step");
+      TRACE_INFO("waited", tracing::kv("in_time", !fails));
+      for (int i = 0; i < 100; ++i) TRACE_INFO("step");
+      if (fails) recorder.fail("too late");
+      return fails ? "failed" : "passed";
+    });
+  }
+  std::filesystem::rename(folder_ / "3/pool_test.rec", folder_ / "4.rec");  // the newest
+  files.back() = folder_ / "4.rec";
+  ASSERT_NO_FATAL_FAILURE(open(files));
+  keep_screenshot("report_difference");
+  EXPECT_THAT(text_of(".causes button"), MatchesRegex("1 test: failed at pool_test.cc:21: .* \"waited\": in_time is "
+                                                      "false; true in 3 of 3 passing runs"));
+  EXPECT_THAT(text_of("#rows [aria-selected=true]"), AllOf(StartsWith("\u2460 "), HasSubstr("in_time=false")));
+  EXPECT_TRUE(
+      becomes("document.querySelector('#rows .row:last-of-type').getBoundingClientRect().bottom >= "
+              "document.querySelector('#rows').getBoundingClientRect().bottom"))
+      << "rows fill the list";
+  evaluate("document.querySelector('.actions button').click()");
+  EXPECT_EQ(selected(), "src/pool_test.cc:21: Failure");
+}
+
+TEST_F(Report, CausesSayWhatTheAssertionSaid) {
+  {
+    why::TestRecorder recorder(folder_ / "a.rec");
+    recorder.run("Pool.Grows", [&recorder] {
+      recorder.fail("Expected: pool.grow()\nto be true");
+      return "failed";
+    });
+  }
+  ASSERT_NO_FATAL_FAILURE(open({folder_ / "a.rec"}));
+  EXPECT_EQ(text_of(".causes button"), "1 test: failed at pool_test.cc:21: Expected: pool.grow() to be true");
 }
 
 TEST_F(Report, SaysWhichCallLaunchedWorkOfAGpu) {

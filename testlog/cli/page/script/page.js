@@ -121,18 +121,20 @@ function showSummary(test) {
 
 // A difference, which selects its record. As soon as the block is there, it begins with the time of the record.
 function whyItem(one) {
-  const {block, attempt, firstAttempt} = page, text = one.text.replace("(" + page.root, "(");
+  const {block, attempt, firstAttempt} = page, text = one.text.replaceAll("(" + page.root, "(");
   if (!firstAttempt || isGreen(firstAttempt)) return make("li", text);
-  const time = block && attempt === firstAttempt ? make("code", relativeTime(block, timeOf(block, recordOf(block, one))).trim()) : "";
+  const time = block && attempt === firstAttempt ? make("code", relativeTime(block, momentOf(block, one)).trim()) : "";
   return make("li", button([time, " " + text], async () => {
     if (page.attempt !== firstAttempt) await openTest(page.test, firstAttempt.block);
-    goTo(recordOf(page.block, one));
+    const {block} = page;
+    goTo(recordOf(block, one) ?? Math.max(0, block.time.findLastIndex((time) => time <= momentOf(block, one))));
   }));
 }
 
-// Of the records of the statement the nearest in time, if possible of the same thread. If there are none, the last record before.
-function recordOf(block, {file, line, thread, before}) {
-  const ns = block.time[block.failure] - before, isMeant = block.sites.map((site) => site?.file === file && site.line === line);
+function momentOf(block, {before}) { return block.time[block.failure] - before; }
+// Of the records of the statement the nearest in time, if possible of the same thread. Null if there are none.
+function recordOf(block, one) {
+  const {file, line, thread} = one, ns = momentOf(block, one), isMeant = block.sites.map((site) => site?.file === file && site.line === line);
   let found = null, nearest = Infinity;
   const see = (record, track, begin, end) => {
     const distance = (begin === ns ? -1 : Math.max(begin - ns, ns - end, 0)) + (block.tracks[track].name === thread ? 0 : 1e15);
@@ -140,14 +142,14 @@ function recordOf(block, {file, line, thread, before}) {
   };
   for (let k = 0; k < block.lines; ++k) if (isMeant[block.site[k]]) see(k, block.track[k], block.time[k], block.time[k]);
   for (let s = 1; s <= block.spans; ++s) if (isMeant[block.spanSite[s]]) see(-s, block.spanTrack[s], block.begin[s], block.endOf(s));
-  return found ?? Math.max(0, block.time.findLastIndex((time) => time <= ns));
+  return found;
 }
 
 async function openTest(number, blockId, record) {
   const test = page.index.tests[number], all = [...test.attempts, ...test.passing];
   const firstAttempt = test.attempts.find((one) => one.block !== "" && !isGreen(one)) ?? all.find((one) => one.block !== "");
   const attempt = all.find((one) => blockId && one.block === blockId) ?? firstAttempt;
-  Object.assign(page, {test: number, attempt, firstAttempt, block: null, selected: null});
+  Object.assign(page, {test: number, attempt, firstAttempt, block: null, selected: null, marks: []});
   ui.tests.reveal(page.shown.indexOf(number));
   showSummary(test);
   showAttempts(test, all);
@@ -167,11 +169,12 @@ async function openTest(number, blockId, record) {
   ui.note.textContent = [all.length > 1 ? `Shown: ${attemptName(test, attempt)}.` : "", attempt.stopped,
       block.left_out > 0 ? `${counted(block.left_out, "line")} in the middle are left out to keep this file small, at the double line.` : ""].join(" ");
   showSummary(test);
+  if (attempt === firstAttempt && !isGreen(attempt)) page.marks = test.why.map((one) => recordOf(block, one));
   ui.timeline.setBlock(block);
   find();
   ui.rows.first = 0;
-  if (record !== undefined) selectRow(rowOf(record));
-  else if (block.failure >= 0) selectRow(rowOf(block.failure));
+  const first = record ?? page.marks.find((one) => one !== null) ?? block.failure;
+  if (record !== undefined || block.failure >= 0) selectRow(rowOf(first));
   showTab(page.tab);
 }
 
@@ -258,6 +261,8 @@ function renderRow(i) {
     const site = block.sites[block.site[row]], level = site ? LEVEL_CLASSES[site.level] : block.kind[row] === FAILURE ? "failure" : "marks";
     element = make(`div.row line ${level}-row${row + 1 === block.cut ? " before-cut" : ""}`, {role: "treeitem", "aria-level": block.depth[span] + 1}, parts);
   }
+  const mark = page.marks.indexOf(row);
+  if (mark >= 0) element.prepend(make("b.error", String.fromCharCode(9312 + mark) + " "));  // ① is the first difference
   element.classList.toggle("nested", page.hasSpans);
   if (page.hasSpans) element.style.paddingInlineStart = 0.4 + Math.min(block.depth[span] - (row < 0), 30) * 0.9 + "em";
   return element;
