@@ -45,6 +45,13 @@ TEST(Settings, TheMemoryIsInBytesOrWithAUnit) {
   EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4G"}}).memory_bytes, std::uint64_t{4} << 30);
 }
 
+TEST(Settings, TheStatusIsOnOrOff) {
+  EXPECT_TRUE(read_well({}).changes_status);
+  EXPECT_FALSE(read_well({{"TRACE_CUDA_STATUS", "off"}}).changes_status);
+  EXPECT_EQ(reports_of({{"TRACE_CUDA_STATUS", "0"}}),
+            "testlog: TRACE_CUDA_STATUS=0: unknown value; expected one of on, off\n");
+}
+
 TEST(Settings, ChecksAreAListOfWords) {
   auto const none = read_well({});
   EXPECT_FALSE(none.checks.any() || none.leak_check);

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/cpu/lasting_thread_local.h"
 #include "cuda_cpu/process/driver.h"
+#include "cuda_cpu/process/exit_status.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/dispatch/current_subscriber.h"
 #include "tracing_core/environment/init.h"
@@ -68,10 +70,16 @@ cudaError_t start() {
   return graph::to_error(result);
 }
 
+cudaError_t start_after_refusals() {
+  cudaError_t const error = refusal_for_call();
+  return error == cudaSuccess ? start() : error;
+}
+
 cudaError_t finish(cudaError_t error) noexcept {
   if (error == cudaSuccess) [[likely]]
     return error;
   this_thread().last_error = error;
+  note_failed_call(std::exchange(cpu::this_thread().is_memory_error, false));
   explain_if_lost(static_cast<CUresult>(error));
   return error;
 }

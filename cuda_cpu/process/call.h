@@ -25,6 +25,7 @@ struct RuntimeThreadState {
   cudaError_t last_error = cudaSuccess;
   bool is_current = false;          // the context is current on this thread
   bool per_thread_streams = false;  // stream 0 is the thread's own, see PerThreadStreams
+  bool has_ignored = false;         // see note_failed_call()
   std::vector<LaunchConfiguration> configurations;
 
   void end() noexcept { std::vector<LaunchConfiguration>().swap(configurations); }
@@ -36,6 +37,8 @@ void start_tracing();
 
 /// Opens the device at the first call, after start_tracing(), and makes its context current on this thread.
 cudaError_t start();
+/// As start(), but returns the error of a refused launch as keep_refusal() says.
+cudaError_t start_after_refusals();
 
 /// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, explains the first error that
 /// loses the context on stderr.
@@ -45,16 +48,22 @@ cudaError_t finish(cudaError_t error) noexcept;
 void explain_if_lost(CUresult result) noexcept;
 
 /// Runs the body of a call, which returns a cudaError_t or a CUresult. Exceptions become errors.
-template <class Body>
+template <auto kStart = start_after_refusals, class Body>
 cudaError_t call(Body const& body) noexcept {
   try {
-    if (cudaError_t const error = start(); error != cudaSuccess) return finish(error);
+    if (cudaError_t const error = kStart(); error != cudaSuccess) return finish(error);
     return finish(graph::to_error(body()));
   } catch (std::bad_alloc const&) {
     return finish(cudaErrorMemoryAllocation);
   } catch (...) {
     return finish(cudaErrorUnknown);
   }
+}
+
+/// As call(), for calls that free or destroy: they work after a refused launch, because destructors make them.
+template <class Body>
+cudaError_t release_call(Body const& body) noexcept {
+  return call<start>(body);
 }
 
 }  // namespace cuda_cpu::process

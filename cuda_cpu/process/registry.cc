@@ -182,10 +182,13 @@ Registry& registry() {
   return its;
 }
 
+cudaError_t no_kernel(void const* host_function) {
+  return refuse(cudaErrorInvalidDeviceFunction, fmt::format("no kernel is registered for {}", host_function));
+}
+
 cudaError_t find_function(void const* host_function, CUfunction* function) {
   Kernel* const kernel = registry().find_kernel(host_function);
-  if (kernel == nullptr)
-    return refuse(cudaErrorInvalidDeviceFunction, fmt::format("no kernel is registered for {}", host_function));
+  if (kernel == nullptr) return no_kernel(host_function);
   return to_error(kernel->find(function));
 }
 

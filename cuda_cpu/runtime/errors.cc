@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "cuda_cpu/process/exit_status.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/cuda/errors.h"
 
@@ -45,13 +46,18 @@ extern "C" {
 cudaError_t cudaGetLastError() {
   auto& thread = cuda_cpu::runtime::this_thread();
   cudaError_t const error = thread.last_error;
+  cuda_cpu::runtime::note_asked();
+  cuda_cpu::runtime::forget_refusal(error);
   // An error that lost the context stays: every later call returns it.
   if (tracing::cuda::lost_with(static_cast<CUresult>(error)) == tracing::cuda::Lost::nothing)
     thread.last_error = cudaSuccess;
   return error;
 }
 
-cudaError_t cudaPeekAtLastError() { return cuda_cpu::runtime::this_thread().last_error; }
+cudaError_t cudaPeekAtLastError() {
+  cuda_cpu::runtime::note_asked();
+  return cuda_cpu::runtime::this_thread().last_error;
+}
 
 char const* cudaGetErrorName(cudaError_t error) { return cuda_cpu::runtime::error_name(error); }
 

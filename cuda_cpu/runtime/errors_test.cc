@@ -66,6 +66,7 @@ TEST(RuntimeErrors, RefuseClustersOfSeveralBlocks) {
   };
   attribute.val.clusterDim = {2, 1, 1};
   refused([&] { return cudaLaunchKernelExC(&configuration, &unit.host_function, parameters); });
+  take_refusal(cudaErrorInvalidClusterSize);
   for (auto const which : {cudaFuncAttributeRequiredClusterWidth, cudaFuncAttributeNonPortableClusterSizeAllowed})
     refused([&] { return cudaFuncSetAttribute(&unit.host_function, which, 2); });
   CUfunction function = nullptr;
@@ -88,8 +89,23 @@ TEST(RuntimeErrors, RefuseUnsupportedAttributesOfALaunch) {
   EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaSuccess);
   attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
   EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaErrorNotSupported);
-  EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+  take_refusal(cudaErrorNotSupported);
   EXPECT_EQ(device.value(), 7);
+}
+
+TEST(RuntimeErrors, OfARefusedLaunchStaysUntilALaterCallHasReturnedIt) {
+  UnitWithStore const unit("machine_code");
+  DeviceInt const device;
+  constexpr cudaError_t kRefused = cudaErrorNoKernelImageForDevice;
+  EXPECT_EQ(unit.launch(device.its), kRefused);
+  EXPECT_EQ(cudaGetLastError(), kRefused);  // as code does that drops it
+  int value = 0;
+  EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cudaMemcpy(&value, device.its, sizeof value, cudaMemcpyDeviceToHost), kRefused);
+  EXPECT_EQ(cudaPeekAtLastError(), kRefused);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), kRefused);
+  EXPECT_EQ(cudaGetLastError(), kRefused);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
 TEST(RuntimeErrors, NoneAfterAnotherContextWasCurrent) {

@@ -27,11 +27,12 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call([&] { return driver().mem_free(reinterpret_cast<CUdeviceptr>(pointer)); });
+  return release_call([&] { return driver().mem_free(reinterpret_cast<CUdeviceptr>(pointer)); });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call([&] { return driver().mem_free_async(reinterpret_cast<CUdeviceptr>(pointer), stream_of(stream)); });
+  return release_call(
+      [&] { return driver().mem_free_async(reinterpret_cast<CUdeviceptr>(pointer), stream_of(stream)); });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
@@ -42,7 +43,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call([&] { return pointer == nullptr ? CUDA_SUCCESS : driver().mem_free_host(pointer); });
+  return release_call([&] { return pointer == nullptr ? CUDA_SUCCESS : driver().mem_free_host(pointer); });
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {
