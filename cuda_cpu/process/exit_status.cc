@@ -8,8 +8,7 @@
 #include <cstdlib>
 
 #include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/process/call.h"
-#include "cuda_cpu/process/driver.h"
+#include "cuda_cpu/process/unnoticed.h"
 
 namespace cuda_cpu::process {
 namespace {
@@ -18,24 +17,22 @@ using cpu::Device;
 
 constexpr std::chrono::seconds kMaxWait{10};
 
+void (*report_fault)() = nullptr;
 constinit std::atomic<bool> has_exited{false};
 constinit std::atomic<int> status_of_program{0};
-constinit std::atomic<bool> was_refused{false};
-constinit std::atomic<int> refusal{cudaSuccess};         // the error that calls return
-constinit std::atomic<bool> refusal_was_returned{false};  // by a call after the launch
-constinit std::atomic<int> ignored_errors{0};
 
 // Returns false in a forked child, which has no device, and on a thread of the device, which would wait for itself.
 bool can_wait() noexcept { return Device::get() != nullptr && cpu::check_started() == CUDA_SUCCESS; }
 
-void report_last_fault() {
+void wait_and_report() {
   Device& device = *Device::get();
   if (!device.streams.wait_until(device.streams.end_of_all(), std::chrono::steady_clock::now() + kMaxWait)) {
-    std::fputs("testlog: the program ended while a kernel was running, and 10 s later it still ran; "
-               "TRACE_CUDA_TIMEOUT=<seconds> ends such a kernel and says where it is\n", stderr);
+    std::fputs(
+        "testlog: the program ended while a kernel was running, and 10 s later it still ran; "
+        "TRACE_CUDA_TIMEOUT=<seconds> ends such a kernel and says where it is\n",
+        stderr);
   }
-  // A fault is reported by the call that returns it. If no call has returned it, this call does.
-  if (device.sticky() != CUDA_SUCCESS && !driver().loss()) explain_if_lost(driver().check_device());
+  if (device.sticky() != CUDA_SUCCESS) report_fault();
 }
 
 // Runs before the destructors of objects that the program made before it used CUDA.
@@ -43,15 +40,15 @@ void at_exit(int status, void*) noexcept {
   status_of_program = status;
   has_exited = true;
   try {
-    if (can_wait()) report_last_fault();
+    if (can_wait()) wait_and_report();
   } catch (...) {  // out of memory
   }
 }
 
 char const* unnoticed() noexcept {
   if (Device::get()->sticky() != CUDA_SUCCESS) return "a kernel failed";
-  if (was_refused) return "a kernel was not run because it is not supported";
-  if (ignored_errors > 0) return "a call failed, see above, and the program did not ask for its error";
+  if (was_refused()) return "a kernel was not run because it is not supported";
+  if (has_ignored_errors()) return "a call failed, see above, and the program did not ask for its error";
   return nullptr;
 }
 
@@ -68,38 +65,9 @@ char const* unnoticed() noexcept {
 
 }  // namespace
 
-void watch_exit() { on_exit(at_exit, nullptr); }
-
-cudaError_t keep_refusal(cudaError_t error) noexcept {
-  if (Device::get() == nullptr || Device::get()->sticky() != CUDA_SUCCESS) return error;
-  was_refused = true;
-  refusal_was_returned = false;
-  refusal = error;
-  return error;
-}
-
-cudaError_t refusal_for_call() noexcept {
-  if (refusal.load(std::memory_order_relaxed) == cudaSuccess) [[likely]]
-    return cudaSuccess;
-  refusal_was_returned = true;
-  return static_cast<cudaError_t>(refusal.load());
-}
-
-void forget_refusal(cudaError_t error) noexcept {
-  if (error == cudaSuccess || error != refusal || !refusal_was_returned) return;
-  refusal = cudaSuccess;
-}
-
-void note_failed_call(bool is_memory_error) noexcept {
-  if (!is_memory_error || this_thread().has_ignored) return;
-  this_thread().has_ignored = true;
-  ++ignored_errors;
-}
-
-void note_asked() noexcept {
-  if (!this_thread().has_ignored) return;
-  this_thread().has_ignored = false;
-  --ignored_errors;
+void watch_exit(void (*report)()) {
+  report_fault = report;
+  on_exit(at_exit, nullptr);
 }
 
 }  // namespace cuda_cpu::process

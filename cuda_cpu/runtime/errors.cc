@@ -3,30 +3,9 @@
 
 #include <string_view>
 
-#include "cuda_cpu/process/exit_status.h"
+#include "cuda_cpu/process/unnoticed.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/cuda/errors.h"
-
-namespace {
-
-// Errors that the driver does not have.
-constexpr struct {
-  cudaError_t error;
-  char const* description;
-} kOfTheRuntime[] = {
-    {cudaErrorInvalidConfiguration, "the grid or the block of a launch is empty or too large"},
-    {cudaErrorInvalidPitchValue, "a pitch is out of range"},
-    {cudaErrorInvalidSymbol, "no variable of the device is registered for this symbol"},
-    {cudaErrorInvalidTexture, "the texture is invalid"},
-    {cudaErrorInvalidTextureBinding, "the texture is not bound"},
-    {cudaErrorInvalidChannelDescriptor, "the channel descriptor is invalid"},
-    {cudaErrorInvalidMemcpyDirection, "the direction of the copy is not one of cudaMemcpyKind"},
-    {cudaErrorMissingConfiguration, "a kernel's function was called without <<<...>>>"},
-    {cudaErrorInvalidDeviceFunction, "no kernel is registered for this function"},
-    {cudaErrorInvalidSurface, "the surface is invalid"},
-};
-
-}  // namespace
 
 namespace cuda_cpu::runtime {
 
@@ -61,11 +40,6 @@ cudaError_t cudaPeekAtLastError() {
 
 char const* cudaGetErrorName(cudaError_t error) { return cuda_cpu::runtime::error_name(error); }
 
-char const* cudaGetErrorString(cudaError_t error) {
-  for (auto const& [its, description] : kOfTheRuntime)
-    if (its == error) return description;
-  std::string_view const text = tracing::cuda::error_description(static_cast<CUresult>(error));
-  return text.empty() ? cudaGetErrorName(error) : text.data();  // literals, so null-terminated
-}
+char const* cudaGetErrorString(cudaError_t error) { return cuda_cpu::runtime::error_description(error).data(); }
 
 }  // extern "C"

@@ -30,6 +30,37 @@ TEST(RuntimeErrors, BelongToTheThread) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
 }
 
+std::string stderr_of(auto const& call) {
+  ::testing::internal::CaptureStderr();
+  call();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(RuntimeErrors, AreSaidOnceWithTheReasonFirst) {
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, 64), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  auto const free_again = [&] { EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue); };
+  EXPECT_THAT(stderr_of(free_again),
+              ::testing::MatchesRegex("testlog: no allocation of the device begins at 0x[0-9a-f]+: in 64 bytes "
+                                      "\\(allocation [0-9]+\\) that were freed; cudaFree\\(\\) returned "
+                                      "cudaErrorInvalidValue \\(1\\)\n"));
+  EXPECT_EQ(stderr_of(free_again), "");
+  cudaGetLastError();
+}
+
+TEST(RuntimeErrors, NameTheCallIfNothingElseIsKnown) {
+  int* end = nullptr;
+  EXPECT_EQ(stderr_of([&] { cudaMallocHost(reinterpret_cast<void**>(end), 4); }),
+            "testlog: an argument is out of range; cudaHostAlloc() returned cudaErrorInvalidValue (1)\n");
+  EXPECT_EQ(stderr_of([&] { cudaGetDevice(end); }),
+            "testlog: an argument is out of range; cudaGetDevice() returned cudaErrorInvalidValue (1)\n");
+  EXPECT_EQ(stderr_of([&] { cudaEventQuery(nullptr); }),
+            "testlog: a stream, event, function or module handle is invalid or was destroyed; cudaEventQuery() "
+            "returned cudaErrorInvalidResourceHandle (400)\n");
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+}
+
 TEST(RuntimeErrors, LaterOnesReplaceEarlierOnes) {
   EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
   EXPECT_EQ(cudaMalloc(nullptr, 4), cudaErrorInvalidValue);
@@ -93,7 +124,7 @@ TEST(RuntimeErrors, RefuseUnsupportedAttributesOfALaunch) {
   EXPECT_EQ(device.value(), 7);
 }
 
-TEST(RuntimeErrors, OfARefusedLaunchStaysUntilALaterCallHasReturnedIt) {
+TEST(RuntimeErrors, StayAfterARefusedLaunchUntilALaterCallReturns) {
   UnitWithStore const unit("machine_code");
   DeviceInt const device;
   constexpr cudaError_t kRefused = cudaErrorNoKernelImageForDevice;

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "cuda_cpu/cpu/device.h"  // the limits of a launch
-#include "cuda_cpu/process/exit_status.h"
 #include "cuda_cpu/process/launch_attributes.h"
 #include "cuda_cpu/process/occupancy.h"
 #include "cuda_cpu/process/registry.h"
+#include "cuda_cpu/process/unnoticed.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 namespace cuda_cpu::runtime {
@@ -42,14 +42,16 @@ cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters
 }
 
 cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                      cudaStream_t stream, bool is_cooperative = false) noexcept {
-  return call([&] {
+                      cudaStream_t stream, bool is_cooperative = false,
+                      Where const& where = Where::current()) noexcept {
+  auto const body = [&] {
     Kernel* const kernel = registry().find_kernel(host_function);
     if (kernel == nullptr) return no_kernel(host_function);
     CUfunction function = nullptr;
     if (CUresult const result = kernel->find(&function); result != CUDA_SUCCESS) return keep_refusal(to_error(result));
     return launch(function, grid, block, parameters, shared_bytes, stream, is_cooperative);
-  });
+  };
+  return call(body, where);
 }
 
 }  // namespace

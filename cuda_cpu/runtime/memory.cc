@@ -10,12 +10,14 @@ namespace {
 
 // Zero bytes are an error for the driver. Here they succeed, and the pointer is null.
 template <class Allocate>
-cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes) noexcept {
-  return call([&]() -> cudaError_t {
+cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes,
+                     Where const& where = Where::current()) noexcept {
+  auto const body = [&]() -> cudaError_t {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     *pointer = nullptr;
     return bytes == 0 ? cudaSuccess : to_error(allocate_bytes());
-  });
+  };
+  return call(body, where);
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ void Driver::State::report_error(CUresult code, std::string_view call, std::stri
                 tracing::kv("error", tracing::display(error_name(code, &api))),
                 tracing::kv("code", static_cast<int>(code)),
                 tracing::kv("detail", detail.empty() ? nullptr : detail.c_str()));
+    if (options.failed_call) options.failed_call(call, detail);
     return;
   }
   Loss now;

@@ -23,6 +23,24 @@ TEST(Driver, ReportsAFailedCallWithItsTextNameAndCode) {
   EXPECT_FALSE(driver.loss());
 }
 
+TEST(Driver, PassesFailedCallsThatLoseNothing) {
+  std::string passed;
+  DriverOptions options;
+  options.last_message = [] { return "8 bytes free"; };
+  options.failed_call = [&](std::string_view call, std::string_view detail) {
+    passed.append(call).append(": ").append(detail).append("\n");
+  };
+  Driver driver(answering(), options);
+  CUdeviceptr pointer = 0;
+  driver.mem_alloc(&pointer, 64);
+  answers.alloc = CUDA_ERROR_OUT_OF_MEMORY;
+  driver.mem_alloc(&pointer, 4096);
+  driver.check(CUDA_ERROR_NOT_READY, "cuStreamQuery()");
+  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+  driver.ctx_synchronize();
+  EXPECT_EQ(passed, "cuMemAlloc(4096 bytes): 8 bytes free\n");
+}
+
 TEST(Driver, NamesTheOnlyOutstandingLaunchAsTheCause) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
