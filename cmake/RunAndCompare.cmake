@@ -44,7 +44,7 @@ if(printed MATCHES "module_load{module=\"[^.\"]+\" ")
   string(REGEX REPLACE "(module_load{module=[^ ]+ bytes|found kernel [^\n]*registers)=[0-9]+" "\\1=83" printed "${printed}")
 endif()
 if(PROGRAM MATCHES "/cuda_cpu/programs/")
-  string(REGEX REPLACE "(PTX|used:) line [0-9]+" "\\1 line 83" printed "${printed}")
+  string(REGEX REPLACE "(PTX|testlog:) line [0-9]+" "\\1 line 83" printed "${printed}")
 endif()
 string(REGEX REPLACE "0x[0-9a-f]+" "0x7ffd5c0a" printed "${printed}")
 # Chrome traces.

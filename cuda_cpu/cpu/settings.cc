@@ -33,6 +33,11 @@ void read_switch(bool& option, VariableInput const& input) {
 }
 
 bool set_check(CpuDriverOptions& options, std::string_view word) {
+  if (word == "all") {
+    options.checks.race = options.checks.init = options.checks.init_shared = options.checks.sync = true;
+    options.stale_shuffle = StaleShuffle::fault;
+    return options.leak_check = true;
+  }
   if (word == "race") return options.checks.race = true;
   if (word == "init") return options.checks.init = true;
   if (word == "init_shared") return options.checks.init_shared = true;

@@ -52,7 +52,7 @@ cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
   try {
     TRACE_ERROR("{}", message, tracing::kv("error", tracing::display(error_name(error))),
                 tracing::kv("code", static_cast<int>(error)));
-    explain(fmt::format("{}: {}", error_name(error), message));
+    explain(fmt::format("{} ({})", message, error_name(error)));
   } catch (...) {  // out of memory
   }
   return error;

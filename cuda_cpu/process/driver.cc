@@ -2,6 +2,7 @@
 #include "cuda_cpu/process/driver.h"
 
 #include <atomic>
+#include <string>
 #include <utility>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
@@ -21,6 +22,17 @@ constinit std::atomic<bool> is_lost{false};  // a call has returned the error th
 // A fault is reported by the call that returns it. If no call has returned it, this call does.
 void report_fault() {
   if (!driver().loss()) explain_if_lost(driver().check_device());
+}
+
+// Returns what to run next after a fault.
+std::string next_step() {
+  std::string text = "next: ";
+  auto const fault = cpu_driver_last_fault();
+  if (fault && fault->fault.line != 0 && fault->fault.source.empty())
+    text += "nvcc -lineinfo adds the line of source; ";
+  text += "TRACE_FILTER=trace shows the calls before it";
+  if (!cpu::Device::get()->options.checks.any()) text += "; TRACE_CUDA_CHECK=all looks for more";
+  return text;
 }
 
 }  // namespace
@@ -43,6 +55,7 @@ void explain_if_lost(CUresult result) noexcept {
   if (was_explained.exchange(true)) return;
   try {
     if (auto const loss = driver().loss()) graph::explain(loss->to_string());
+    graph::explain(next_step());
   } catch (...) {  // out of memory
   }
 }

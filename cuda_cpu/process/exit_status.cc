@@ -48,7 +48,7 @@ void at_exit(int status, void*) noexcept {
 char const* unnoticed() noexcept {
   if (Device::get()->sticky() != CUDA_SUCCESS) return "a kernel failed";
   if (was_refused()) return "a kernel was not run because it is not supported";
-  if (has_ignored_errors()) return "a call failed, see above, and the program did not ask for its error";
+  if (has_ignored_errors()) return "a call failed and the program did not ask for its error";
   return nullptr;
 }
 
@@ -58,7 +58,7 @@ char const* unnoticed() noexcept {
   if (!has_exited || status_of_program != 0 || !can_wait() || !Device::get()->options.changes_status) return;
   char const* const reason = unnoticed();
   if (reason == nullptr) return;
-  std::fprintf(stderr, "testlog: status 1 in place of 0: %s (TRACE_CUDA_STATUS=off keeps 0)\n", reason);
+  std::fprintf(stderr, "testlog: %s, so the status is 1 in place of 0 (TRACE_CUDA_STATUS=off keeps 0)\n", reason);
   std::fflush(nullptr);
   _exit(1);
 }

@@ -10,6 +10,10 @@ namespace {
 
 __global__ void fill(int* to) { to[threadIdx.x] = 1; }
 __global__ void copy(int* to, int const* from) { to[threadIdx.x] = from[threadIdx.x]; }
+template <class... Types>
+__global__ void fill_as(int* to) {
+  to[threadIdx.x] = 1;
+}
 __global__ void brkpt() { asm volatile("brkpt;"); }
 __global__ void wait_for(int volatile* flag) {
   while (*flag == 0) continue;
@@ -32,6 +36,11 @@ void fault_is_ignored() {
 void fault_ends_with_another_status() {
   fill<<<1, 32>>>(allocate(31));
   std::exit(cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 3 : 2);
+}
+
+void fault_has_a_long_name() {
+  fill_as<int, unsigned long, int*, unsigned long*, int**, unsigned long**, int***, unsigned long***, void (*)(int)>
+      <<<1, 32>>>(allocate(31));
 }
 
 void frees_twice() {
@@ -104,6 +113,7 @@ constexpr struct {
 } kCases[] = {{"last_launch_faults", last_launch_faults},
               {"fault_is_ignored", fault_is_ignored},
               {"fault_ends_with_another_status", fault_ends_with_another_status},
+              {"fault_has_a_long_name", fault_has_a_long_name},
               {"frees_twice", frees_twice},
               {"copies_too_much", copies_too_much},
               {"asks_for_errors", asks_for_errors},

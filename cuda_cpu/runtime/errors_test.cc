@@ -93,7 +93,7 @@ TEST(RuntimeErrors, RefuseClustersOfSeveralBlocks) {
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(static_cast<int>(call()), cudaErrorInvalidClusterSize);
     EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-              "testlog: cudaErrorInvalidClusterSize: a cluster of more than one block, which is not supported\n");
+              "testlog: a cluster of more than one block, which is not supported (cudaErrorInvalidClusterSize)\n");
   };
   attribute.val.clusterDim = {2, 1, 1};
   refused([&] { return cudaLaunchKernelExC(&configuration, &unit.host_function, parameters); });
@@ -189,13 +189,13 @@ TEST(RuntimeErrors, NameTheCallForPeersAndForeignEvents) {
   EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
   EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessUnsupported);
   EXPECT_EQ(GetCapturedStderr(),
-            "testlog: cudaErrorPeerAccessUnsupported: cudaDeviceEnablePeerAccess(1): there is one device\n"
-            "testlog: cudaErrorPeerAccessUnsupported: cudaDeviceDisablePeerAccess(1): there is one device\n");
+            "testlog: cudaDeviceEnablePeerAccess(1): there is one device (cudaErrorPeerAccessUnsupported)\n"
+            "testlog: cudaDeviceDisablePeerAccess(1): there is one device (cudaErrorPeerAccessUnsupported)\n");
   CaptureStderr();
   cudaEvent_t event = nullptr;
   EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming), cudaErrorNotSupported);
   EXPECT_EQ(GetCapturedStderr(),
-            "testlog: cudaErrorNotSupported: cudaEventInterprocess: processes do not share memory here\n");
+            "testlog: cudaEventInterprocess: processes do not share memory here (cudaErrorNotSupported)\n");
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
@@ -216,8 +216,9 @@ TEST(RuntimeErrors, NameTheCallForPeersAndForeignEvents) {
 
 TEST(RuntimeErrorsDeathTest, StickyErrorIsKeptAndExplainedOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(lose_the_context(), ::testing::ExitedWithCode(0),
-              "CUDA_ERROR_ILLEGAL_ADDRESS.*caused by launch 1 of store");
+  EXPECT_EXIT(
+      lose_the_context(), ::testing::ExitedWithCode(0),
+      "testlog: an access of 4 bytes at 0x0, a null pointer.*caused by launch 1 of store; CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST(RuntimeErrors, HaveNamesAndDescriptions) {

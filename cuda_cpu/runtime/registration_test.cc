@@ -80,7 +80,7 @@ TEST(Registration, AVariableThatTheUnitDoesNotHaveIsAnError) {
   ::testing::internal::CaptureStderr();
   EXPECT_NE(cudaGetSymbolAddress(&address, &host_variable), cudaSuccess);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("the variable offset cannot be used: its module does not define it"));
+              HasSubstr("its module does not define it; the variable offset cannot be used"));
   cudaGetLastError();
 }
 

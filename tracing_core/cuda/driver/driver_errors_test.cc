@@ -103,7 +103,9 @@ TEST(Driver, IsExactIfTheDriverKnowsTheFailedLaunch) {
   driver.ctx_synchronize();
   ASSERT_TRUE(driver.loss());
   EXPECT_TRUE(driver.loss()->exact);
-  EXPECT_THAT(driver.loss()->to_string(), ContainsRegex("; caused by launch [0-9]+ of second \\(line 12, block 3\\)$"));
+  EXPECT_THAT(
+      driver.loss()->to_string(),
+      ContainsRegex("^line 12, block 3; caused by launch [0-9]+ of second; CUDA_ERROR_[A-Z_]+ \\([0-9]+\\) from "));
 }
 
 TEST(Driver, IsExactIfLaunchesBlock) {
@@ -164,7 +166,7 @@ TEST(Driver, NamesNoCandidateIfTheFailedLaunchIsUnknown) {
   EXPECT_THAT(printed_of_driver([&] { driver.ctx_synchronize(); }), HasSubstr("code=700 detail=\"line 12\"\n"));
   ASSERT_TRUE(driver.loss());
   EXPECT_THAT(driver.loss()->to_string(),
-              HasSubstr("; caused by launch 987654, which this Driver did not make (line 12)"));
+              HasSubstr("line 12; caused by launch 987654, which this Driver did not make; CUDA_ERROR_"));
 }
 
 TEST(Driver, KeepsTheLossOfADestroyedDriver) {
