@@ -66,7 +66,7 @@ refused_in() {  # <trace>
   local -r instruction='not supported: (\.[^ ]+ [^ ]+|[^ "]+)'
   sed -nE -e "s/.* ERROR .*tracing::cuda: cuModuleGetFunction\(([^)]*)\) failed: .*detail=\"line [0-9]+: $instruction.*/\1 \2/p" \
     -e 's/.* ERROR .*tracing::cuda: ([A-Za-z0-9_]+\(\)) is not supported.*/- \1/p' \
-    -e 's/.* ERROR .*tracing::cuda: the (kernel|variable) (.*) cannot be used: ([^;:]*).*/- \3/p' "$1" | sort -u | cut -d' ' -f2-
+    -e 's/.* ERROR .*tracing::cuda: ([^;:]*).*; the (kernel|variable) .* cannot be used .*/- \1/p' "$1" | sort -u | cut -d' ' -f2-
 }
 
 result_of() {  # <status> <number of refusals>

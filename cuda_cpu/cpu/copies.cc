@@ -122,8 +122,9 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
 }  // namespace
 
 CUresult refuse_range(char const* what, CUdeviceptr address, std::size_t bytes) {
-  return refuse(CUDA_ERROR_INVALID_VALUE,
-                fmt::format("the {}, {} bytes at {:#x}, is not within one allocation", what, bytes, address));
+  std::string const where = Device::get()->memory.describe(address, bytes);
+  return refuse_memory(fmt::format("the {}, {} bytes at {:#x}, is not within one allocation{}{}", what, bytes, address,
+                                   where.empty() ? "" : ": ", where));
 }
 
 CUresult memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes) {

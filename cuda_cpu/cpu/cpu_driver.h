@@ -32,6 +32,8 @@ struct CpuDriverOptions {
   /// Reports memory that is not freed when the context is released or the process ends, which then has status 1.
   /// TRACE_CUDA_CHECK=leak sets it.
   bool leak_check = false;
+  /// Off: no finding changes the status of the process. TRACE_CUDA_STATUS wins.
+  bool changes_status = true;
   /// TRACE_CUDA_CHECK sets it: `shuffle` is StaleShuffle::fault, `zero_shuffle` is StaleShuffle::zero.
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
 };

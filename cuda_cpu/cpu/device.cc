@@ -32,7 +32,7 @@ bool is_forked_child() noexcept {
   Device* const its = Device::get();
   if (its == nullptr || !its->options.leak_check || is_forked_child()) return;
   its->report_leaks();
-  if (!its->has_leaked) return;
+  if (!its->has_leaked || !its->options.changes_status) return;
   std::fflush(nullptr);
   _exit(1);
 }
@@ -218,6 +218,11 @@ CUresult check_context() noexcept {
 CUresult refuse(CUresult code, std::string message) {
   this_thread().last_message = std::move(message);
   return code;
+}
+
+CUresult refuse_memory(std::string message) {
+  this_thread().is_memory_error = true;
+  return refuse(CUDA_ERROR_INVALID_VALUE, std::move(message));
 }
 
 }  // namespace cuda_cpu::cpu

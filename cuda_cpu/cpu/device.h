@@ -218,7 +218,8 @@ class Device {
 struct DriverThreadState {
   CUcontext current = nullptr;
   bool runs_host_function = false;
-  bool copies_in_turn = false;  // see CopiesInTurn
+  bool copies_in_turn = false;   // see CopiesInTurn
+  bool is_memory_error = false;  // the latest call freed or copied memory that is not allocated
   std::string last_message;
   Streams::Handle stream;  // the stream of CU_STREAM_PER_THREAD
 
@@ -251,6 +252,8 @@ CUresult check_context() noexcept;
 
 /// Returns `code` and sets cpu_driver_last_message().
 CUresult refuse(CUresult code, std::string message);
+/// As refuse(), for a call that frees or copies memory that is not allocated.
+CUresult refuse_memory(std::string message);
 /// Refuses `what`, the source or the target of a copy, because it does not lie within one allocation.
 CUresult refuse_range(char const* what, CUdeviceptr address, std::size_t bytes);
 
@@ -259,6 +262,7 @@ template <class Body>
 CUresult guarded(Body const& body) noexcept {
   try {
     this_thread().last_message.clear();
+    this_thread().is_memory_error = false;
     return body();
   } catch (std::bad_alloc const&) {
     return CUDA_ERROR_OUT_OF_MEMORY;

@@ -27,7 +27,17 @@ void read_timeout(CpuDriverOptions& options, VariableInput const& input) {
   if (auto const ns = input.read_seconds()) options.timeout = std::chrono::nanoseconds(*ns);
 }
 
+void read_switch(bool& option, VariableInput const& input) {
+  if (input.value != "on" && input.value != "off") return input.reject(input.value);
+  option = input.value == "on";
+}
+
 bool set_check(CpuDriverOptions& options, std::string_view word) {
+  if (word == "all") {
+    options.checks.race = options.checks.init = options.checks.init_shared = options.checks.sync = true;
+    options.stale_shuffle = StaleShuffle::fault;
+    return options.leak_check = true;
+  }
   if (word == "race") return options.checks.race = true;
   if (word == "init") return options.checks.init = true;
   if (word == "init_shared") return options.checks.init_shared = true;
@@ -59,6 +69,8 @@ CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(c
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   read_variable("TRACE_CUDA_MEMORY", get, reports,
                 [&](auto const& input) { options.memory_bytes = input.read_size().value_or(options.memory_bytes); });
+  read_variable("TRACE_CUDA_STATUS", get, reports,
+                [&](auto const& input) { read_switch(options.changes_status, input); });
   return options;
 }
 

@@ -45,6 +45,13 @@ TEST(Settings, TheMemoryIsInBytesOrWithAUnit) {
   EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4G"}}).memory_bytes, std::uint64_t{4} << 30);
 }
 
+TEST(Settings, TheStatusIsOnOrOff) {
+  EXPECT_TRUE(read_well({}).changes_status);
+  EXPECT_FALSE(read_well({{"TRACE_CUDA_STATUS", "off"}}).changes_status);
+  EXPECT_EQ(reports_of({{"TRACE_CUDA_STATUS", "0"}}),
+            "testlog: TRACE_CUDA_STATUS=0: unknown value; expected one of on, off\n");
+}
+
 TEST(Settings, ChecksAreAListOfWords) {
   auto const none = read_well({});
   EXPECT_FALSE(none.checks.any() || none.leak_check);
@@ -59,6 +66,9 @@ TEST(Settings, ChecksAreAListOfWords) {
   EXPECT_TRUE(shared.checks.init_shared && !shared.checks.init);
   EXPECT_EQ(others.stale_shuffle, StaleShuffle::fault);
   EXPECT_EQ(read_well({{"TRACE_CUDA_CHECK", "zero_shuffle"}}).stale_shuffle, StaleShuffle::zero);
+  auto const all = read_well({{"TRACE_CUDA_CHECK", "all"}});
+  EXPECT_TRUE(all.checks.race && all.checks.init && all.checks.init_shared && all.checks.sync && all.leak_check);
+  EXPECT_EQ(all.stale_shuffle, StaleShuffle::fault);
 }
 
 TEST(Settings, BadValuesAreReportedAndIgnored) {
@@ -75,7 +85,7 @@ TEST(Settings, BadValuesAreReportedAndIgnored) {
             "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
             "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, init_shared, "
             "sync, leak, "
-            "shuffle, zero_shuffle (did you mean race?)\n");
+            "shuffle, zero_shuffle, all (did you mean race?)\n");
 }
 
 }}  // namespace cuda_cpu::cpu

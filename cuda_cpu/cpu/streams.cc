@@ -150,6 +150,13 @@ void Streams::wait(std::vector<Mark> const& marks) {
   for (auto const& mark : marks) wait_locked(mark);
 }
 
+bool Streams::wait_until(std::vector<Mark> const& marks, std::chrono::steady_clock::time_point deadline) {
+  MutexLock const lock(mutex_);
+  while (!std::ranges::all_of(marks, is_done))
+    if (!progress_.wait_until(mutex_, deadline)) return std::ranges::all_of(marks, is_done);
+  return true;
+}
+
 bool Streams::are_done(std::vector<Mark> const& marks) {
   MutexLock const lock(mutex_);
   return std::all_of(marks.begin(), marks.end(), is_done);

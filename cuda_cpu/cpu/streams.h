@@ -7,6 +7,7 @@
 //     stream 2   -------------k4-------->
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -71,6 +72,8 @@ class Streams {
   std::vector<Mark> end_of(Handle const& stream);
   std::vector<Mark> end_of_all();
   void wait(std::vector<Mark> const& marks);
+  /// Returns false if the marks are not done at the deadline.
+  bool wait_until(std::vector<Mark> const& marks, std::chrono::steady_clock::time_point deadline);
   bool are_done(std::vector<Mark> const& marks);
 
  private:

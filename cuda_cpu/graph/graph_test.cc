@@ -312,7 +312,7 @@ TEST_F(Graphs, AnyNodeIsAddedByOneStructure) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "testlog: cudaErrorNotSupported: graphs have no conditional nodes here\n");
+            "testlog: graphs have no conditional nodes here (cudaErrorNotSupported)\n");
 }
 
 TEST_F(Graphs, AClonedGraphIsIndependentOfItsOriginal) {

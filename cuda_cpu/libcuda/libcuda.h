@@ -17,10 +17,12 @@ using process::driver;
 
 inline tracing::cuda::DriverApi const& api() { return driver().api(); }
 
-/// Explains on stderr how the context was lost, if no subscriber gets errors. Returns `result`.
+/// Explains on stderr why the call failed, or how the context was lost, if no subscriber gets errors. Returns `result`.
 inline CUresult done(CUresult result) noexcept {
-  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) [[unlikely]]
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) [[unlikely]] {
     process::explain_if_lost(result);
+    process::report_failed_call(result);
+  }
   return result;
 }
 

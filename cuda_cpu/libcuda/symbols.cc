@@ -3,11 +3,16 @@
 #include <cudaProfiler.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <set>
 #include <string>
 
+#include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/graph/errors.h"
 #include "cuda_cpu/process/driver.h"
+#include "tracing_core/support/mutex.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of the listed functions are deprecated
 
@@ -61,6 +66,16 @@ Symbol const symbols[] = {
     symbol("cuCtxCreate", 12050, &cuCtxCreate_v4, &cuCtxCreate_v4),
 };
 
+struct RefusedFunction {
+  std::string_view name;
+  char const* reason;
+};
+constexpr RefusedFunction refused_functions[] = {
+#define CUDA_CPU_REFUSED(name, reason) {#name, reason},
+#include "cuda_cpu/libcuda/refused.inc"
+#undef CUDA_CPU_REFUSED
+};
+
 std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 // Explains once. NVIDIA's static runtime library asks for twenty such functions before report_foreign_runtime()
@@ -77,6 +92,22 @@ void explain_version(std::string_view name, int version, int since) noexcept {
   }
 }
 
+// Explains once that a function of the driver exists, but not here. Says nothing before the device is open: libraries
+// then ask for tables of functions that they may never call.
+void explain_refused(std::string_view name) noexcept {
+  static tracing::support::Mutex mutex;
+  static auto& named = *new std::set<std::string, std::less<>>;
+  auto const* const its = std::ranges::find(refused_functions, name, &RefusedFunction::name);
+  if (its == std::end(refused_functions) || cpu::Device::get() == nullptr) return;
+  try {
+    tracing::support::MutexLock const lock(mutex);
+    if (!named.emplace(name).second) return;
+    graph::explain(fmt::format("{}() is not supported{}{}; the program asks for it, and gets a null pointer", name,
+                               *its->reason == '\0' ? "" : ": ", its->reason));
+  } catch (...) {  // out of memory
+  }
+}
+
 }  // namespace
 
 CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, bool per_thread,
@@ -89,7 +120,10 @@ CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, b
     if (its.since <= version) found = &its;  // rows of one name are in the order of their versions
     if (oldest == nullptr) oldest = &its;
   }
-  if (oldest == nullptr) return CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  if (oldest == nullptr) {
+    explain_refused(name);
+    return CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
   if (found == nullptr) {
     explain_version(name, version, oldest->since);
     return CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;

@@ -54,6 +54,17 @@ TEST(DriverSymbols, AreNotFoundIfTheyDoNotExist) {
   EXPECT_EQ(find("cuInit", 13000, 8).result, CUDA_ERROR_INVALID_VALUE) << "an unknown flag";
 }
 
+TEST(DriverSymbols, AreNamedOnceIfTheyAreNotSupported) {
+  ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+  for (auto const* const expected :
+       {"testlog: cuTensorMapEncodeTiled() is not supported; the program asks for it, and gets a null pointer\n", ""}) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(find("cuTensorMapEncodeTiled", 12000),
+              (Found{CUDA_ERROR_NOT_FOUND, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, nullptr}));
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), expected);
+  }
+}
+
 // The table of tracing::cuda::Driver has one signature of each call.
 TEST(DriverSymbols, AreThereInTheVersionsThatTheDriverAsksFor) {
 #define CUDA_CPU_EXPECT(member, symbol, version) EXPECT_EQ(find(#symbol, version).result, CUDA_SUCCESS) << #symbol;

@@ -2,15 +2,14 @@
 #include "cuda_cpu/process/call.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/cpu/lasting_thread_local.h"
 #include "cuda_cpu/process/driver.h"
-#include "tracing_core/cuda/errors.h"
+#include "cuda_cpu/process/unnoticed.h"
 #include "tracing_core/dispatch/current_subscriber.h"
 #include "tracing_core/environment/init.h"
 #include "tracing_core/tracing.h"
@@ -20,8 +19,6 @@ namespace {
 
 constexpr char const* kVariables[] = {"TRACE_FILTER", "TRACE_PROFILE", "TRACE_CHROME",   "TRACE_FLAME",
                                       "TRACE_RECORD", "TRACE_PERF",    "TRACE_PERFETTO", "TRACE_XPLANE"};
-
-constinit std::atomic<bool> is_lost{false};  // a call has returned the error that lost the context
 
 }  // namespace
 
@@ -37,24 +34,11 @@ void start_tracing() {
   });
 }
 
-void explain_if_lost(CUresult result) noexcept {
-  static std::atomic<bool> was_explained{false};
-  if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || cpu::Device::get() == nullptr) return;
-  is_lost.store(true, std::memory_order_relaxed);
-  if (TRACE_ENABLED(error)) return;
-  if (was_explained.exchange(true)) return;
-  try {
-    if (auto const loss = driver().loss()) graph::explain(loss->to_string());
-  } catch (...) {  // out of memory
-  }
-}
-
-RuntimeThreadState& this_thread() noexcept { return cpu::lasting_thread_local<RuntimeThreadState>(); }
-
 cudaError_t start() {
   RuntimeThreadState& thread = this_thread();
+  forget_failed_call();
   // Once a call has said that the context is lost, calls that do not need the driver say so, too.
-  if (is_lost.load(std::memory_order_relaxed) && cpu::Device::get()->sticky() != CUDA_SUCCESS) [[unlikely]]
+  if (is_known_as_lost() && cpu::Device::get()->sticky() != CUDA_SUCCESS) [[unlikely]]
     return graph::to_error(cpu::Device::get()->sticky());
   // A program that also calls the driver may have taken the context away.
   if (thread.is_current && cpu::this_thread().current != nullptr) return cudaSuccess;
@@ -68,11 +52,26 @@ cudaError_t start() {
   return graph::to_error(result);
 }
 
-cudaError_t finish(cudaError_t error) noexcept {
+cudaError_t start_after_refusals() {
+  cudaError_t const error = refusal_for_call();
+  if (error == cudaSuccess) [[likely]]
+    return start();
+  graph::was_explained() = true;  // by the launch
+  return error;
+}
+
+cudaError_t finish(cudaError_t error, Where const& where) noexcept {
+  forget_failed_call();
+  return finish_call(error, where);
+}
+
+cudaError_t finish_call(cudaError_t error, Where const& where) noexcept {
   if (error == cudaSuccess) [[likely]]
     return error;
   this_thread().last_error = error;
+  note_failed_call(std::exchange(cpu::this_thread().is_memory_error, false));
   explain_if_lost(static_cast<CUresult>(error));
+  report_failed_call(error, where.function_name());
   return error;
 }
 

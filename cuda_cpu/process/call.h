@@ -5,56 +5,48 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <new>
-#include <vector>
+#include <source_location>
 
 #include "cuda_cpu/graph/errors.h"
+#include "cuda_cpu/process/failed_calls.h"
+#include "cuda_cpu/process/thread_state.h"
 
 namespace cuda_cpu::process {
-
-/// The arguments of a launch by `<<<>>>`, which the generated code passes to the function that launches.
-struct LaunchConfiguration {
-  dim3 grid;
-  dim3 block;
-  std::size_t shared_bytes = 0;
-  cudaStream_t stream = nullptr;
-};
-
-struct RuntimeThreadState {
-  cudaError_t last_error = cudaSuccess;
-  bool is_current = false;          // the context is current on this thread
-  bool per_thread_streams = false;  // stream 0 is the thread's own, see PerThreadStreams
-  std::vector<LaunchConfiguration> configurations;
-
-  void end() noexcept { std::vector<LaunchConfiguration>().swap(configurations); }
-};
-RuntimeThreadState& this_thread() noexcept;
 
 /// Calls tracing::init_from_env() for a program without a subscriber if variables of testlog are set. Thread-safe.
 void start_tracing();
 
 /// Opens the device at the first call, after start_tracing(), and makes its context current on this thread.
 cudaError_t start();
+/// As start(), but returns the error of a refused launch as keep_refusal() says.
+cudaError_t start_after_refusals();
 
-/// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, explains the first error that
-/// loses the context on stderr.
-cudaError_t finish(cudaError_t error) noexcept;
+using Where = std::source_location;
 
-/// If `result` loses the context and no subscriber gets errors, explains on stderr, once, how it was lost.
-void explain_if_lost(CUresult result) noexcept;
+/// Keeps the error for cudaGetLastError(), reports it, and returns it. `where` is in the function that failed. If no
+/// subscriber gets errors, explains the first error that loses the context on stderr.
+cudaError_t finish_call(cudaError_t error, Where const& where) noexcept;
+/// As finish_call(), for functions that fail without call().
+cudaError_t finish(cudaError_t error, Where const& where = Where::current()) noexcept;
 
 /// Runs the body of a call, which returns a cudaError_t or a CUresult. Exceptions become errors.
-template <class Body>
-cudaError_t call(Body const& body) noexcept {
+template <auto kStart = start_after_refusals, class Body>
+cudaError_t call(Body const& body, Where const& where = Where::current()) noexcept {
   try {
-    if (cudaError_t const error = start(); error != cudaSuccess) return finish(error);
-    return finish(graph::to_error(body()));
+    if (cudaError_t const error = kStart(); error != cudaSuccess) return finish_call(error, where);
+    return finish_call(graph::to_error(body()), where);
   } catch (std::bad_alloc const&) {
-    return finish(cudaErrorMemoryAllocation);
+    return finish_call(cudaErrorMemoryAllocation, where);
   } catch (...) {
-    return finish(cudaErrorUnknown);
+    return finish_call(cudaErrorUnknown, where);
   }
+}
+
+/// As call(), for calls that free or destroy: they work after a refused launch, because destructors make them.
+template <class Body>
+cudaError_t release_call(Body const& body, Where const& where = Where::current()) noexcept {
+  return call<start>(body, where);
 }
 
 }  // namespace cuda_cpu::process

@@ -12,6 +12,7 @@
 #include "cuda_cpu/graph/errors.h"
 #include "cuda_cpu/process/driver.h"
 #include "tracing_core/cuda/driver/kernel_name.h"
+#include "tracing_core/support/cut_in_middle.h"
 
 namespace cuda_cpu::process {
 
@@ -50,7 +51,7 @@ CUresult Binary::load(CUmodule* module, std::string const& user) {
     if (result_ != CUDA_SUCCESS) why_ = cpu_driver_last_message();
     is_loaded_ = true;
   }
-  if (result_ != CUDA_SUCCESS) refuse(to_error(result_), user + " cannot be used: " + why_);
+  if (result_ != CUDA_SUCCESS) refuse(to_error(result_), why_ + "; " + user + " cannot be used");
   *module = module_;
   return result_;
 }
@@ -67,14 +68,14 @@ CUresult Kernel::find(CUfunction* function) {
   if (*function != nullptr) [[likely]]
     return CUDA_SUCCESS;
   CUmodule module = nullptr;
-  std::string const name_in_source = tracing::cuda::kernel_name(name.c_str());
-  if (CUresult const result = binary.load(&module, "the kernel " + name_in_source); result != CUDA_SUCCESS)
-    return result;
+  std::string const of_user = "the kernel " + tracing::support::cut_in_middle(tracing::cuda::kernel_name(name.c_str()),
+                                                                              tracing::cuda::kMaxKernelName);
+  if (CUresult const result = binary.load(&module, of_user); result != CUDA_SUCCESS) return result;
   CUresult const result = driver().module_get_function(function, module, name.c_str());
   if (result == CUDA_SUCCESS)
     function_.store(*function, std::memory_order_release);
   else
-    explain(fmt::format("the kernel {} cannot be used: {}", name_in_source, cpu_driver_last_message()));
+    explain(fmt::format("{}; {} cannot be used", cpu_driver_last_message(), of_user));
   return result;
 }
 
@@ -85,7 +86,7 @@ CUresult Variable::find(CUdeviceptr* address) {
                                          fmt::format("cuModuleGetGlobal({})", name));
   // Code made by nvcc ignores the result when it asks for the address of a managed variable, so explain it here.
   if (result != CUDA_SUCCESS)
-    explain(fmt::format("the variable {} cannot be used: its module does not define it", name));
+    explain(fmt::format("its module does not define it; the variable {} cannot be used", name));
   return result;
 }
 
@@ -182,10 +183,13 @@ Registry& registry() {
   return its;
 }
 
+cudaError_t no_kernel(void const* host_function) {
+  return refuse(cudaErrorInvalidDeviceFunction, fmt::format("no kernel is registered for {}", host_function));
+}
+
 cudaError_t find_function(void const* host_function, CUfunction* function) {
   Kernel* const kernel = registry().find_kernel(host_function);
-  if (kernel == nullptr)
-    return refuse(cudaErrorInvalidDeviceFunction, fmt::format("no kernel is registered for {}", host_function));
+  if (kernel == nullptr) return no_kernel(host_function);
   return to_error(kernel->find(function));
 }
 

@@ -105,6 +105,9 @@ bool is_complete(std::string const& image);
 /// Returns the registry of the process. Never destroyed.
 Registry& registry();
 
+/// Returns cudaErrorInvalidDeviceFunction, explained.
+cudaError_t no_kernel(void const* host_function);
+
 /// Finds the function of a kernel, which public calls name by its host function or its cudaKernel_t.
 cudaError_t find_function(void const* host_function, CUfunction* function);
 

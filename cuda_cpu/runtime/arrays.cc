@@ -58,7 +58,7 @@ cudaError_t cudaMallocArray(cudaArray_t* array, cudaChannelFormatDesc const* cha
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
-  return call([&]() -> cudaError_t {
+  return release_call([&]() -> cudaError_t {
     if (array == nullptr) return cudaSuccess;
     return to_error(driver().array_destroy(handle_of(array)));
   });

@@ -30,6 +30,37 @@ TEST(RuntimeErrors, BelongToTheThread) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
 }
 
+std::string stderr_of(auto const& call) {
+  ::testing::internal::CaptureStderr();
+  call();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(RuntimeErrors, AreSaidOnceWithTheReasonFirst) {
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, 64), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  auto const free_again = [&] { EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue); };
+  EXPECT_THAT(stderr_of(free_again),
+              ::testing::MatchesRegex("testlog: no allocation of the device begins at 0x[0-9a-f]+: in 64 bytes "
+                                      "\\(allocation [0-9]+\\) that were freed; cudaFree\\(\\) returned "
+                                      "cudaErrorInvalidValue \\(1\\)\n"));
+  EXPECT_EQ(stderr_of(free_again), "");
+  cudaGetLastError();
+}
+
+TEST(RuntimeErrors, NameTheCallIfNothingElseIsKnown) {
+  int* end = nullptr;
+  EXPECT_EQ(stderr_of([&] { cudaMallocHost(reinterpret_cast<void**>(end), 4); }),
+            "testlog: an argument is out of range; cudaHostAlloc() returned cudaErrorInvalidValue (1)\n");
+  EXPECT_EQ(stderr_of([&] { cudaGetDevice(end); }),
+            "testlog: an argument is out of range; cudaGetDevice() returned cudaErrorInvalidValue (1)\n");
+  EXPECT_EQ(stderr_of([&] { cudaEventQuery(nullptr); }),
+            "testlog: a stream, event, function or module handle is invalid or was destroyed; cudaEventQuery() "
+            "returned cudaErrorInvalidResourceHandle (400)\n");
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+}
+
 TEST(RuntimeErrors, LaterOnesReplaceEarlierOnes) {
   EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
   EXPECT_EQ(cudaMalloc(nullptr, 4), cudaErrorInvalidValue);
@@ -62,10 +93,11 @@ TEST(RuntimeErrors, RefuseClustersOfSeveralBlocks) {
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(static_cast<int>(call()), cudaErrorInvalidClusterSize);
     EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-              "testlog: cudaErrorInvalidClusterSize: a cluster of more than one block, which is not supported\n");
+              "testlog: a cluster of more than one block, which is not supported (cudaErrorInvalidClusterSize)\n");
   };
   attribute.val.clusterDim = {2, 1, 1};
   refused([&] { return cudaLaunchKernelExC(&configuration, &unit.host_function, parameters); });
+  take_refusal(cudaErrorInvalidClusterSize);
   for (auto const which : {cudaFuncAttributeRequiredClusterWidth, cudaFuncAttributeNonPortableClusterSizeAllowed})
     refused([&] { return cudaFuncSetAttribute(&unit.host_function, which, 2); });
   CUfunction function = nullptr;
@@ -88,8 +120,23 @@ TEST(RuntimeErrors, RefuseUnsupportedAttributesOfALaunch) {
   EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaSuccess);
   attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
   EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaErrorNotSupported);
-  EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+  take_refusal(cudaErrorNotSupported);
   EXPECT_EQ(device.value(), 7);
+}
+
+TEST(RuntimeErrors, StayAfterARefusedLaunchUntilALaterCallReturns) {
+  UnitWithStore const unit("machine_code");
+  DeviceInt const device;
+  constexpr cudaError_t kRefused = cudaErrorNoKernelImageForDevice;
+  EXPECT_EQ(unit.launch(device.its), kRefused);
+  EXPECT_EQ(cudaGetLastError(), kRefused);  // as code does that drops it
+  int value = 0;
+  EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cudaMemcpy(&value, device.its, sizeof value, cudaMemcpyDeviceToHost), kRefused);
+  EXPECT_EQ(cudaPeekAtLastError(), kRefused);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), kRefused);
+  EXPECT_EQ(cudaGetLastError(), kRefused);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
 TEST(RuntimeErrors, NoneAfterAnotherContextWasCurrent) {
@@ -142,13 +189,13 @@ TEST(RuntimeErrors, NameTheCallForPeersAndForeignEvents) {
   EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
   EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessUnsupported);
   EXPECT_EQ(GetCapturedStderr(),
-            "testlog: cudaErrorPeerAccessUnsupported: cudaDeviceEnablePeerAccess(1): there is one device\n"
-            "testlog: cudaErrorPeerAccessUnsupported: cudaDeviceDisablePeerAccess(1): there is one device\n");
+            "testlog: cudaDeviceEnablePeerAccess(1): there is one device (cudaErrorPeerAccessUnsupported)\n"
+            "testlog: cudaDeviceDisablePeerAccess(1): there is one device (cudaErrorPeerAccessUnsupported)\n");
   CaptureStderr();
   cudaEvent_t event = nullptr;
   EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming), cudaErrorNotSupported);
   EXPECT_EQ(GetCapturedStderr(),
-            "testlog: cudaErrorNotSupported: cudaEventInterprocess: processes do not share memory here\n");
+            "testlog: cudaEventInterprocess: processes do not share memory here (cudaErrorNotSupported)\n");
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
@@ -169,8 +216,9 @@ TEST(RuntimeErrors, NameTheCallForPeersAndForeignEvents) {
 
 TEST(RuntimeErrorsDeathTest, StickyErrorIsKeptAndExplainedOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(lose_the_context(), ::testing::ExitedWithCode(0),
-              "CUDA_ERROR_ILLEGAL_ADDRESS.*caused by launch 1 of store");
+  EXPECT_EXIT(
+      lose_the_context(), ::testing::ExitedWithCode(0),
+      "testlog: an access of 4 bytes at 0x0, a null pointer.*caused by launch 1 of store; CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST(RuntimeErrors, HaveNamesAndDescriptions) {

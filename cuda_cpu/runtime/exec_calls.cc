@@ -101,7 +101,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned long long* fl
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call([&] {
+  return release_call([&] {
     auto const taken = take_exec(exec);
     if (taken == nullptr) return cudaErrorInvalidValue;
     TRACE_SPAN(trace, "graph_exec_destroy", tracing::kv("graph", taken->number));

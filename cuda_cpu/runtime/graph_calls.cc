@@ -93,7 +93,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
-  return call([&] {
+  return release_call([&] {
     TRACE_SPAN(trace, "graph_destroy");
     auto const graph = find_graph(handle);
     MutexLock lock(graphs_mutex);

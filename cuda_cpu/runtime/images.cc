@@ -130,7 +130,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, cudaResourceDesc c
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
-  return call([&] { return destroy_texture(texture); });
+  return release_call([&] { return destroy_texture(texture); });
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
@@ -166,7 +166,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, cudaResourceDesc c
 }
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
-  return call([&] { return destroy_surface(surface); });
+  return release_call([&] { return destroy_surface(surface); });
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t surface) {

@@ -7,6 +7,7 @@
 #include "cuda_cpu/process/launch_attributes.h"
 #include "cuda_cpu/process/occupancy.h"
 #include "cuda_cpu/process/registry.h"
+#include "cuda_cpu/process/unnoticed.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 namespace cuda_cpu::runtime {
@@ -41,13 +42,16 @@ cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters
 }
 
 cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                      cudaStream_t stream, bool is_cooperative = false) noexcept {
-  return call([&] {
+                      cudaStream_t stream, bool is_cooperative = false,
+                      Where const& where = Where::current()) noexcept {
+  auto const body = [&] {
+    Kernel* const kernel = registry().find_kernel(host_function);
+    if (kernel == nullptr) return no_kernel(host_function);
     CUfunction function = nullptr;
-    cudaError_t const error = find_function(host_function, &function);
-    return error == cudaSuccess ? launch(function, grid, block, parameters, shared_bytes, stream, is_cooperative)
-                                : error;
-  });
+    if (CUresult const result = kernel->find(&function); result != CUDA_SUCCESS) return keep_refusal(to_error(result));
+    return launch(function, grid, block, parameters, shared_bytes, stream, is_cooperative);
+  };
+  return call(body, where);
 }
 
 }  // namespace
@@ -87,7 +91,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
     CUfunction function = nullptr;
     CUresult const result = reinterpret_cast<Kernel*>(kernel)->find(&function);
-    return result == CUDA_SUCCESS ? launch(function, grid, block, parameters, shared_bytes, stream) : to_error(result);
+    return result == CUDA_SUCCESS ? launch(function, grid, block, parameters, shared_bytes, stream)
+                                  : keep_refusal(to_error(result));
   });
 }
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** parameters,
@@ -99,8 +104,10 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* configuration, void const* function, void** parameters) {
   if (configuration == nullptr) return finish(cudaErrorInvalidValue);
   bool is_cooperative = false;
-  cudaError_t const error =
-      call([&] { return read_attributes(configuration->attrs, configuration->numAttrs, is_cooperative); });
+  cudaError_t const error = call([&] {
+    cudaError_t const refused = read_attributes(configuration->attrs, configuration->numAttrs, is_cooperative);
+    return refused == cudaSuccess ? refused : keep_refusal(refused);
+  });
   if (error != cudaSuccess) return error;
   return launch_of(function, configuration->gridDim, configuration->blockDim, parameters,
                    configuration->dynamicSmemBytes, configuration->stream, is_cooperative);

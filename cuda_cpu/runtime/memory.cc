@@ -10,12 +10,14 @@ namespace {
 
 // Zero bytes are an error for the driver. Here they succeed, and the pointer is null.
 template <class Allocate>
-cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes) noexcept {
-  return call([&]() -> cudaError_t {
+cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes,
+                     Where const& where = Where::current()) noexcept {
+  auto const body = [&]() -> cudaError_t {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     *pointer = nullptr;
     return bytes == 0 ? cudaSuccess : to_error(allocate_bytes());
-  });
+  };
+  return call(body, where);
 }
 
 }  // namespace
@@ -27,11 +29,12 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call([&] { return driver().mem_free(reinterpret_cast<CUdeviceptr>(pointer)); });
+  return release_call([&] { return driver().mem_free(reinterpret_cast<CUdeviceptr>(pointer)); });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call([&] { return driver().mem_free_async(reinterpret_cast<CUdeviceptr>(pointer), stream_of(stream)); });
+  return release_call(
+      [&] { return driver().mem_free_async(reinterpret_cast<CUdeviceptr>(pointer), stream_of(stream)); });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
@@ -42,7 +45,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call([&] { return pointer == nullptr ? CUDA_SUCCESS : driver().mem_free_host(pointer); });
+  return release_call([&] { return pointer == nullptr ? CUDA_SUCCESS : driver().mem_free_host(pointer); });
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {

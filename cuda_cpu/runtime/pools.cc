@@ -128,7 +128,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* prope
 
 // Memory from the pool stays allocated.
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return call([&] {
+  return release_call([&] {
     TRACE_SPAN(trace, "mem_pool_destroy", tracing::kv("pool", static_cast<void const*>(pool)));
     MutexLock const lock(pools().mutex);
     if (pool == pools().default_pool || pools().pools.erase(pool) == 0) return cudaErrorInvalidValue;

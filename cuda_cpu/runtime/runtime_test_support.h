@@ -9,6 +9,8 @@
 #include <iterator>
 #include <string>
 
+#include "cuda_cpu/cpu/cpu_driver.h"
+
 extern "C" {
 
 void** __cudaRegisterFatBinary(void const* image);
@@ -26,6 +28,9 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }  // extern "C"
 
 namespace cuda_cpu::runtime {
+
+// The tests expect refusals, so these do not make the status of the process 1.
+inline bool const expects_refusals = set_cpu_driver_options({.changes_status = false});
 
 inline std::string read_fat_binary(std::string const& name) {
   std::ifstream file(std::string(TESTLOG_TEST_DIR) + "/../fatbin/testdata/" + name + ".fatbin", std::ios::binary);
@@ -86,6 +91,14 @@ class UnitWithStore : public Unit {
 
   char const host_function = 0;
 };
+
+/// Takes the error of a refused launch, which later calls return, too.
+inline void take_refusal(cudaError_t error) {
+  EXPECT_EQ(cudaGetLastError(), error);
+  EXPECT_EQ(cudaDeviceSynchronize(), error);
+  EXPECT_EQ(cudaGetLastError(), error);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
 
 /// An int in memory of the device.
 class DeviceInt {

@@ -15,7 +15,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call([&] { return driver().stream_destroy(stream); });
+  return release_call([&] { return driver().stream_destroy(stream); });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return call([&] { return driver().stream_synchronize(stream_of(stream)); });
@@ -36,7 +36,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call([&] { return driver().event_destroy(event); });
+  return release_call([&] { return driver().event_destroy(event); });
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&] { return driver().event_record(event, stream_of(stream)); });

@@ -56,7 +56,7 @@ cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
   return call([&] { return driver().mem_host_register(memory, bytes, flags); });
 }
 cudaError_t cudaHostUnregister(void* memory) {
-  return call([&] { return driver().mem_host_unregister(memory); });
+  return release_call([&] { return driver().mem_host_unregister(memory); });
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* memory) {

@@ -66,7 +66,8 @@ std::string without_device(std::string const& text) {
       {" (registers|spill_bytes|local_bytes)=(<number>|[0-9]+)", ""},
       {"(: compiled .*) shared_bytes=[0-9]+", "$1"},  // the compiler of PTX does not report it
       {" detail=\".*\"", ""},
-      {"(caused by launch [0-9]+ of \\w+) \\(an access .*\\)", "$1"},
+      {"an access [^;\n]*; (caused by launch [0-9]+ of \\w+); (CUDA_ERROR_ILLEGAL_ADDRESS \\(700\\) from [^\n]*)",
+       "$2: a kernel read or wrote an invalid address; $1"},
       {", the only one outstanding", ""},
       {"caused the failure: no other launch was outstanding", "caused the failure"},
   };
@@ -142,8 +143,8 @@ TEST(WithoutDevice, MakesTheOutputOfAGpuEqualToThatOfTheCpu) {
        "ptx_bytes=<bytes> cubin_bytes=<bytes> registers=<number> shared_bytes=0 spill_bytes=8 cache"},
       {"local_bytes=0", "local_bytes=8"},
       {"caused the failure error=(\\w+) detail=\".*\"", "caused the failure: no other launch was outstanding error=$1"},
-      {"caused by launch 1 of out_of_bounds \\(an access .*\\)",
-       "caused by launch 1 of out_of_bounds, the only one outstanding"},
+      {"an access [^;\n]*; caused by launch 1 of out_of_bounds; (CUDA_ERROR_ILLEGAL_ADDRESS \\(700\\) from [^\n]*)",
+       "$1: a kernel read or wrote an invalid address; caused by launch 1 of out_of_bounds, the only one outstanding"},
   };
   for (char const* const file : {"launch.txt", "out_of_bounds.txt", "broken.txt", "bad_launch.txt"}) {
     std::string const cpu = approved(file);

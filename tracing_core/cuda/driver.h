@@ -27,6 +27,9 @@ struct DriverOptions {
   /// only the code. Called on the thread of the failed call before any other call; recorded as `detail` in the event of
   /// the error.
   std::function<std::string()> last_message;
+  /// Called for each failed call that does not lose the context, after its event, with the text of the call and with
+  /// `last_message()`. For programs that report errors without a subscriber.
+  std::function<void(std::string_view call, std::string_view detail)> failed_call;
   /// On: the driver itself emits a perf span for each launch, so the Driver emits no `gpu_execute_program`.
   bool measures_launches = false;
   /// On: each launch waits for its kernel to end. Errors then name the launch exactly, and spans last as long as the

@@ -54,7 +54,8 @@ struct Loss {
   std::string detail;              ///< what else the driver reported: kernel, line, address
 
   /// Returns one line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): a kernel read or wrote an invalid
-  /// address; caused by launch 3 of out_of_bounds`.
+  /// address; caused by launch 3 of out_of_bounds`. With a detail, the detail comes first and the result of the call
+  /// last.
   std::string to_string() const;
 };
 

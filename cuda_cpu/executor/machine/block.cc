@@ -321,7 +321,7 @@ bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind,
   fault.first_thread = warp.index * kLanes;
   fault.lanes = lanes;
   fault.address = address;
-  fault.message = what + ": kernel " + ptx::demangled(fault.kernel) + ", " + place_of(*launch.kernel, step) + " (" +
+  fault.message = what + ": kernel " + name_in_message(fault.kernel) + ", " + place_of(*launch.kernel, step) + " (" +
                   launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
                   std::to_string(warp.index) + ", " + lanes_text(lanes);
   launch.fail(std::move(fault));

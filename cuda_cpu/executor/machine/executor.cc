@@ -50,7 +50,7 @@ Fault kernel_fault(Launch const& launch, FaultKind kind, std::string_view how) {
   Fault fault;
   fault.kind = kind;
   fault.kernel = launch.kernel->name;
-  fault.message = "kernel " + ptx::demangled(fault.kernel) + std::string(how);
+  fault.message = "kernel " + name_in_message(fault.kernel) + std::string(how);
   return fault;
 }
 
@@ -154,7 +154,7 @@ void Launch::explain_timeout(Fault& fault, std::uint64_t begun) const {
     group.second.push_back(dimensions_text(block));
   }
   std::ostringstream text;
-  text << "kernel " << ptx::demangled(kernel->name) << " ran longer than "
+  text << "kernel " << name_in_message(kernel->name) << " ran longer than "
        << std::chrono::duration<double>(options->timeout).count() << " s";
   for (std::size_t i = 0; i < std::min(groups.size(), kMaxGroups); ++i) {
     auto const& [places, blocks] = groups[i];

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cuda_cpu/executor/steps/map.h"
+#include "tracing_core/support/cut_in_middle.h"
 
 namespace cuda_cpu {
 namespace {
@@ -82,6 +83,11 @@ std::string sentence(bool several, std::string const& subject, Group const& grou
 std::string place_of(DecodedKernel const& kernel, Step const& step) {
   std::string const source = to_string(kernel.module->sources().lines_of(step.place));
   return source + (source.empty() ? "" : ", ") + "PTX line " + std::to_string(step.line);
+}
+
+std::string name_in_message(std::string const& symbol) {
+  constexpr std::size_t kMaxBytes = 120;
+  return tracing::support::cut_in_middle(ptx::demangled(symbol), kMaxBytes);
 }
 
 std::string dimensions_text(Dimensions const& at) {

@@ -10,6 +10,9 @@ namespace cuda_cpu {
 /// Returns "softmax.cu:42, inlined at softmax.cu:71, PTX line 130".
 std::string place_of(DecodedKernel const& kernel, Step const& step);
 
+/// Returns the name of a kernel as in its source, cut in the middle if it is longer than 120 bytes.
+std::string name_in_message(std::string const& symbol);
+
 /// Returns "(0,0,0)".
 std::string dimensions_text(Dimensions const& at);
 /// Returns "lanes 0 to 3, 7".

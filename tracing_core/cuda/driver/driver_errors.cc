@@ -3,8 +3,10 @@
 #include <string>
 
 #include "tracing_core/cuda/driver/driver_state.h"
+#include "tracing_core/cuda/driver/kernel_name.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/perf/finish_perf.h"
+#include "tracing_core/support/cut_in_middle.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
@@ -13,31 +15,38 @@ using tracing::support::MutexLock;
 
 constexpr std::size_t kMaxCandidates = 8;  // the number that is reported individually
 
-std::string name_of(Launch const& launch) { return fmt::format("launch {} of {}", launch.id, launch.kernel); }
+std::string name_of(Launch const& launch) {
+  return fmt::format("launch {} of {}", launch.id, support::cut_in_middle(launch.kernel, kMaxKernelName));
+}
 std::string name_and_stream_of(Launch const& launch) {
   return name_of(launch) + " on " + text_of_stream(launch.stream);
 }
 
 }  // namespace
 
-std::string Loss::to_string() const {
-  std::string text =
-      fmt::format("{} ({}) from {}: {}; ", error_name(code), static_cast<int>(code), call, error_description(code));
-  std::size_t const count = candidates.size() + forgotten;
-  if (candidates.size() == 1 && count == 1) {
-    text += "caused by " + name_of(candidates.front()) + (exact ? "" : ", the only one outstanding");
-  } else if (launch != 0) {
-    text += fmt::format("caused by launch {}, which this Driver did not make", launch);
-  } else if (count == 0) {
-    text += "no launch of this Driver was outstanding";
-  } else {
-    text += fmt::format("caused by one of {} outstanding launches: ", count);
-    for (std::size_t i = 0; i < std::min(candidates.size(), kMaxCandidates); ++i) {
-      text += (i == 0 ? "" : ", ") + name_and_stream_of(candidates[i]);
-    }
-    if (count > kMaxCandidates) text += ", ...";
+namespace {
+
+// Returns `caused by launch 3 of scale`.
+std::string cause_of(Loss const& loss) {
+  auto const& candidates = loss.candidates;
+  std::size_t const count = candidates.size() + loss.forgotten;
+  if (candidates.size() == 1 && count == 1)
+    return "caused by " + name_of(candidates.front()) + (loss.exact ? "" : ", the only one outstanding");
+  if (loss.launch != 0) return fmt::format("caused by launch {}, which this Driver did not make", loss.launch);
+  if (count == 0) return "no launch of this Driver was outstanding";
+  std::string text = fmt::format("caused by one of {} outstanding launches: ", count);
+  for (std::size_t i = 0; i < std::min(candidates.size(), kMaxCandidates); ++i) {
+    text += (i == 0 ? "" : ", ") + name_and_stream_of(candidates[i]);
   }
-  return detail.empty() ? text : text + " (" + detail + ")";
+  return count > kMaxCandidates ? text + ", ..." : text;
+}
+
+}  // namespace
+
+std::string Loss::to_string() const {
+  std::string const result = fmt::format("{} ({}) from {}", error_name(code), static_cast<int>(code), call);
+  if (detail.empty()) return fmt::format("{}: {}; {}", result, error_description(code), cause_of(*this));
+  return fmt::format("{}; {}; {}", detail, cause_of(*this), result);
 }
 
 CUresult Driver::check(CUresult result, std::string_view call) { return state_->check(result, "{}", call); }
@@ -53,6 +62,7 @@ void Driver::State::report_error(CUresult code, std::string_view call, std::stri
                 tracing::kv("error", tracing::display(error_name(code, &api))),
                 tracing::kv("code", static_cast<int>(code)),
                 tracing::kv("detail", detail.empty() ? nullptr : detail.c_str()));
+    if (options.failed_call) options.failed_call(call, detail);
     return;
   }
   Loss now;

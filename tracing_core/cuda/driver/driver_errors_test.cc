@@ -23,6 +23,24 @@ TEST(Driver, ReportsAFailedCallWithItsTextNameAndCode) {
   EXPECT_FALSE(driver.loss());
 }
 
+TEST(Driver, PassesFailedCallsThatLoseNothing) {
+  std::string passed;
+  DriverOptions options;
+  options.last_message = [] { return "8 bytes free"; };
+  options.failed_call = [&](std::string_view call, std::string_view detail) {
+    passed.append(call).append(": ").append(detail).append("\n");
+  };
+  Driver driver(answering(), options);
+  CUdeviceptr pointer = 0;
+  driver.mem_alloc(&pointer, 64);
+  answers.alloc = CUDA_ERROR_OUT_OF_MEMORY;
+  driver.mem_alloc(&pointer, 4096);
+  driver.check(CUDA_ERROR_NOT_READY, "cuStreamQuery()");
+  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+  driver.ctx_synchronize();
+  EXPECT_EQ(passed, "cuMemAlloc(4096 bytes): 8 bytes free\n");
+}
+
 TEST(Driver, NamesTheOnlyOutstandingLaunchAsTheCause) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
@@ -85,7 +103,9 @@ TEST(Driver, IsExactIfTheDriverKnowsTheFailedLaunch) {
   driver.ctx_synchronize();
   ASSERT_TRUE(driver.loss());
   EXPECT_TRUE(driver.loss()->exact);
-  EXPECT_THAT(driver.loss()->to_string(), ContainsRegex("; caused by launch [0-9]+ of second \\(line 12, block 3\\)$"));
+  EXPECT_THAT(
+      driver.loss()->to_string(),
+      ContainsRegex("^line 12, block 3; caused by launch [0-9]+ of second; CUDA_ERROR_[A-Z_]+ \\([0-9]+\\) from "));
 }
 
 TEST(Driver, IsExactIfLaunchesBlock) {
@@ -146,7 +166,7 @@ TEST(Driver, NamesNoCandidateIfTheFailedLaunchIsUnknown) {
   EXPECT_THAT(printed_of_driver([&] { driver.ctx_synchronize(); }), HasSubstr("code=700 detail=\"line 12\"\n"));
   ASSERT_TRUE(driver.loss());
   EXPECT_THAT(driver.loss()->to_string(),
-              HasSubstr("; caused by launch 987654, which this Driver did not make (line 12)"));
+              HasSubstr("line 12; caused by launch 987654, which this Driver did not make; CUDA_ERROR_"));
 }
 
 TEST(Driver, KeepsTheLossOfADestroyedDriver) {

@@ -10,4 +10,8 @@ namespace tracing { inline namespace v1 { namespace cuda {
 /// as it is.
 std::string kernel_name(char const* symbol);
 
+/// The bytes of a kernel's name in messages. A longer name, as kernels of Thrust and CUTLASS have, is cut in the
+/// middle.
+inline constexpr std::size_t kMaxKernelName = 120;
+
 }}}  // namespace tracing::v1::cuda

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tracing_core/support/cut_in_middle.h"
+
 namespace tracing::cuda { namespace {
 
 TEST(KernelName, IsThatOfTheSourceWithoutParameters) {
@@ -24,6 +26,13 @@ TEST(KernelName, IsThatOfTheSourceWithoutParameters) {
       {"", ""},
   };
   for (auto const& [symbol, name] : rows) EXPECT_EQ(kernel_name(symbol), name) << symbol;
+}
+
+TEST(KernelName, IsCutInTheMiddleInMessages) {
+  EXPECT_EQ(support::cut_in_middle("scale", 16), "scale");
+  EXPECT_EQ(support::cut_in_middle("0123456789abcdef", 16), "0123456789abcdef");
+  EXPECT_EQ(support::cut_in_middle("0123456789abcdefg", 16), "01234567...cdefg");
+  EXPECT_EQ(support::cut_in_middle("0123456\u00e99abcdefghijkl", 16), "0123456...hijkl");
 }
 
 }}  // namespace tracing::cuda
