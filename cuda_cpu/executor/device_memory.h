@@ -21,7 +21,9 @@ class WrittenBytes {
   WrittenBytes(std::uintptr_t begin, std::uint64_t bytes) : begin_(begin), words_(bytes / 64 + 1) {}
 
   /// REQUIRES: the bytes are in the range.
-  void set(std::uintptr_t address, std::uint64_t bytes) noexcept;
+  void set(std::uintptr_t address, std::uint64_t bytes) noexcept { mark(address, bytes, true); }
+  /// Counts the bytes as written, or as never written.
+  void mark(std::uintptr_t address, std::uint64_t bytes, bool is_written) noexcept;
   bool any(std::uintptr_t address, std::uint64_t bytes) const noexcept;
   /// Updates `to` after a copy of `bytes` bytes: each byte at `to_memory` counts as written if its source at
   /// `from_memory` does. `to` and `from` may be the same object, and the bytes may overlap. Null: that side is not
