@@ -35,7 +35,9 @@ CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_o
   auto const address = allocate_or_wait(device, bytes);
   if (address == 0) {
     auto const free = device.memory.capacity_bytes() - device.memory.used_bytes();
-    return refuse(CUDA_ERROR_OUT_OF_MEMORY, fmt::format("{} bytes requested, {} bytes free", bytes, free));
+    return refuse(CUDA_ERROR_OUT_OF_MEMORY,
+                  fmt::format("{} bytes requested, {} bytes free of the {} that TRACE_CUDA_MEMORY sets", bytes, free,
+                              device.memory.capacity_bytes()));
   }
   MutexLock const lock(device.allocations_mutex);
   device.allocations.emplace(address, Allocation{.bytes = bytes, .is_ordered = is_ordered});

@@ -129,6 +129,11 @@ std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) 
   return beside(address, address > below.end ? address - below.end : 0, text);
 }
 
+WrittenBytes::WrittenBytes(std::uintptr_t begin, std::uint64_t bytes)
+    : begin_(begin), words_(static_cast<std::atomic<std::uint64_t>*>(std::calloc(bytes / 64 + 1, sizeof words_[0]))) {
+  if (words_ == nullptr) throw std::bad_alloc();
+}
+
 void WrittenBytes::mark(std::uintptr_t address, std::uint64_t bytes, bool is_written) noexcept {
   std::uint64_t at = address - begin_;
   for (std::uint64_t const end = at + bytes; at < end;) {
