@@ -60,6 +60,27 @@ function(testlog_cuda_on_cpu)
   endforeach()
 endfunction()
 
+# Makes testlog::cuda_cpu, and what it links, known in all folders of the project: testlog_cuda_on_cpu() may name a target of
+# another folder. Only targets that were found in this folder can be changed.
+function(testlog_cuda_on_cpu_make_global)
+  get_property(found_here DIRECTORY PROPERTY IMPORTED_TARGETS)
+  set(seen "")
+  set(waiting testlog::cuda_cpu)
+  while(waiting)
+    list(POP_FRONT waiting item)
+    if(NOT TARGET "${item}" OR item IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${item})
+    if(item IN_LIST found_here)
+      set_property(TARGET ${item} PROPERTY IMPORTED_GLOBAL TRUE)
+    endif()
+    get_target_property(libraries ${item} INTERFACE_LINK_LIBRARIES)
+    list(TRANSFORM libraries REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1")
+    list(APPEND waiting ${libraries})
+  endwhile()
+endfunction()
+
 # The toolkit's headers are still found.
 function(testlog_cuda_on_cpu_replace_cudart target result)
   set(${result} FALSE PARENT_SCOPE)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <tuple>
@@ -147,6 +148,11 @@ void run(Device& device, Launch const& launch) {
     device.prints.append(text);
     TRACE_DEBUG("{}", text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)), tracing::parent(launch.span),
                 tracing::target("cuda_cpu::printf"));
+  };
+  options.note = [&launch](std::string_view text) {
+    TRACE_WARN("{}", text, tracing::parent(launch.span), tracing::target("tracing::cuda"));
+    if (!TRACE_ENABLED(warn, tracing::target("tracing::cuda")))
+      std::fprintf(stderr, "testlog: %.*s\n", static_cast<int>(text.size()), text.data());
   };
   options.parent = launch.span;
   options.timeout = device.options.timeout;

@@ -35,9 +35,9 @@ CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_o
   auto const address = allocate_or_wait(device, bytes);
   if (address == 0) {
     auto const free = device.memory.capacity_bytes() - device.memory.used_bytes();
-    return refuse(
-        CUDA_ERROR_OUT_OF_MEMORY,
-        fmt::format("{} bytes requested, {} bytes free; TRACE_CUDA_MEMORY sets how much memory there is", bytes, free));
+    return refuse(CUDA_ERROR_OUT_OF_MEMORY,
+                  fmt::format("{} bytes requested, {} bytes free of the {} that TRACE_CUDA_MEMORY sets", bytes, free,
+                              device.memory.capacity_bytes()));
   }
   MutexLock const lock(device.allocations_mutex);
   device.allocations.emplace(address, Allocation{.bytes = bytes, .is_ordered = is_ordered});
@@ -59,11 +59,12 @@ CUresult refuse_free(Device& device, CUdeviceptr address) {
   {
     MutexLock const lock(device.allocations_mutex);
     if (device.allocations.contains(address))
-      return refuse_memory(fmt::format("the allocation at 0x{:x} was not made in stream order", address));
+      return refuse(CUDA_ERROR_INVALID_VALUE,
+                    fmt::format("the allocation at 0x{:x} was not made in stream order", address));
   }
   std::string const where = device.memory.describe(address, 1);
-  return refuse_memory(
-      fmt::format("no allocation of the device begins at 0x{:x}{}{}", address, where.empty() ? "" : ": ", where));
+  return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("no allocation of the device begins at 0x{:x}{}{}", address,
+                                                      where.empty() ? "" : ": ", where));
 }
 
 }  // namespace
@@ -143,7 +144,7 @@ CUresult mem_free_host(void* memory) {
     // Deallocated when the call returns.
     auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));
     lock.unlock();
-    if (held.empty()) return refuse_memory(fmt::format("no pinned memory begins at {}", memory));
+    if (held.empty()) return CUDA_ERROR_INVALID_VALUE;
     auto const result = device.wait(device.streams.end_of_all());
     device.memory.unmap_host(memory);
     return result;

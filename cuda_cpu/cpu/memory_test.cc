@@ -50,7 +50,7 @@ TEST_F(CpuDriver, RunsOutOfMemoryAtItsCapacity) {
   CUdeviceptr other = 0;
   EXPECT_EQ(api.mem_alloc(&other, total), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(cpu_driver_last_message(),
-            "1073741824 bytes requested, 1072693248 bytes free; TRACE_CUDA_MEMORY sets how much memory there is");
+            "1073741824 bytes requested, 1072693248 bytes free of the 1073741824 that TRACE_CUDA_MEMORY sets");
   EXPECT_EQ(api.mem_alloc_async(&other, total, nullptr), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(api.mem_alloc(&other, std::numeric_limits<std::size_t>::max()), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);

@@ -118,7 +118,8 @@ CUresult load(Device& device, CUmodule* out, std::string_view text, JitLogs cons
   }
   auto program = Program::load(module, device.memory);
   if (program == nullptr)
-    return fail(logs, CUDA_ERROR_OUT_OF_MEMORY, "not enough memory for the variables of the module");
+    return fail(logs, CUDA_ERROR_OUT_OF_MEMORY,
+                "not enough memory for the variables of the module; TRACE_CUDA_MEMORY sets the size of the memory");
   auto loaded = std::make_shared<LoadedModule>();
   loaded->program = std::move(program);
   *out = reinterpret_cast<CUmodule>(device.modules.add(std::move(loaded)));

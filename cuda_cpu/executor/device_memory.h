@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,10 +19,12 @@ namespace cuda_cpu {
 /// Tracks which bytes of a range were written. Thread-safe.
 class WrittenBytes {
  public:
-  WrittenBytes(std::uintptr_t begin, std::uint64_t bytes) : begin_(begin), words_(bytes / 64 + 1) {}
+  WrittenBytes(std::uintptr_t begin, std::uint64_t bytes);
 
   /// REQUIRES: the bytes are in the range.
-  void set(std::uintptr_t address, std::uint64_t bytes) noexcept;
+  void set(std::uintptr_t address, std::uint64_t bytes) noexcept { mark(address, bytes, true); }
+  /// Counts the bytes as written, or as never written.
+  void mark(std::uintptr_t address, std::uint64_t bytes, bool is_written) noexcept;
   bool any(std::uintptr_t address, std::uint64_t bytes) const noexcept;
   /// Updates `to` after a copy of `bytes` bytes: each byte at `to_memory` counts as written if its source at
   /// `from_memory` does. `to` and `from` may be the same object, and the bytes may overlap. Null: that side is not
@@ -31,7 +34,11 @@ class WrittenBytes {
 
  private:
   std::uintptr_t const begin_;
-  std::vector<std::atomic<std::uint64_t>> words_;  // a bit for each byte
+  struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+  // A bit for each byte. From calloc(), so that bits of a large pool have no pages before its bytes are used.
+  std::unique_ptr<std::atomic<std::uint64_t>[], Free> words_;
 };
 
 /// The range [begin, end) of memory that may be read and written.

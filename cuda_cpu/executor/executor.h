@@ -94,14 +94,16 @@ struct Checks {
   /// Two threads access the same byte of shared or global memory. One of them writes to it and changes it, and one
   /// access is neither atomic nor volatile. Nothing between them may have ordered them: no barrier of their block, and
   /// no fence or atomic access of both threads or blocks. The blocks of the launch then run on one worker. Accesses of
-  /// different launches are not compared.
+  /// different launches are not compared. If a write that changes nothing stands in the place of the write of a race,
+  /// RunOptions::note says so, once for each kernel.
   bool race = false;
   /// A read of global memory with DeviceMemory::track_writes(), if none of its bytes was ever written.
   bool init = false;
   /// A read of shared memory, if none of its bytes was ever written. Correct kernels may read such values without using
   /// them, as the merge sort of CUB does.
   bool init_shared = false;
-  /// Threads of a block reach __syncthreads() at different places.
+  /// Threads of a block reach __syncthreads() at different places, or a lane exits without the __syncwarp() whose mask
+  /// names it, or a lane shuffles from a lane that has exited (unless RunOptions::stale_shuffle is zero).
   bool sync = false;
 
   bool any() const noexcept { return race || init || init_shared || sync; }
@@ -122,6 +124,8 @@ struct RunOptions {
   /// The parent of the run's perf span; by default the current span.
   tracing::Span parent{};
   Checks checks{};
+  /// Receives findings of the checks that do not end the run, as a sentence. May be called on any thread.
+  std::function<void(std::string_view)> note = {};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
   /// Ends the run with FaultKind::timeout soon after this time has passed since its first block began; zero: never.
   std::chrono::nanoseconds timeout{0};

@@ -33,13 +33,27 @@ void report_foreign_runtime(void const* code) {
   if (is_reported.exchange(true)) return;
   Dl_info info{};
   bool const is_known = dladdr(code, &info) != 0 && info.dli_fname != nullptr;
-  std::fprintf(stderr,
-               "testlog: %s has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or "
-               "shared\n",
-               is_known ? info.dli_fname : "the program");
+  std::fputs(foreign_runtime_text(is_known ? info.dli_fname : "the program").c_str(), stderr);
 }
 
 }  // namespace
+
+namespace cuda_cpu::libcuda {
+
+std::string foreign_runtime_text(std::string_view file) {
+  std::string_view const name = file.substr(file.rfind('/') + 1);
+  for (std::string_view const library : {"libcublas", "libcudnn", "libcufft", "libcurand", "libcusolver", "libcusparse",
+                                         "libnccl", "libnpp", "libnvjpeg"}) {
+    if (!name.starts_with(library)) continue;
+    return "testlog: " + std::string(name) +
+           " of NVIDIA has only machine code for GPUs, so its calls fail here; where there is no GPU, skip what calls "
+           "it, or call a library for the CPU in its place\n";
+  }
+  return "testlog: " + std::string(file) +
+         " has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or shared\n";
+}
+
+}  // namespace cuda_cpu::libcuda
 
 extern "C" {
 

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,9 @@ inline CUresult done(CUresult result) noexcept {
 
 /// Reports the error of a call that has no method in Driver. Returns `result`.
 inline CUresult check(CUresult result, std::string_view call) { return done(driver().check(result, call)); }
+
+/// Returns the line for a program or library of this name, in which NVIDIA's runtime library is linked: what to do.
+std::string foreign_runtime_text(std::string_view file);
 
 /// Makes a call of the runtime. If the program has a context, the call runs in it, and the runtime does not retain it.
 /// Errors that exist only in the runtime become CUDA_ERROR_INVALID_VALUE. Leaves cudaGetLastError() unchanged.

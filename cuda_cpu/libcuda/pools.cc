@@ -79,6 +79,17 @@ CUresult cuMemAdvise(CUdeviceptr memory, std::size_t bytes, CUmem_advise advice,
 CUresult cuMemPrefetchAsync(CUdeviceptr memory, std::size_t bytes, CUmemLocation to, unsigned flags, CUstream stream) {
   return forward(cudaMemPrefetchAsync, pointer(memory), bytes, place(to), flags, stream);
 }
+CUresult cuMemRangeGetAttribute(void* data, std::size_t data_bytes, CUmem_range_attribute attribute, CUdeviceptr memory,
+                                std::size_t bytes) {
+  return forward(cudaMemRangeGetAttribute, data, data_bytes, static_cast<cudaMemRangeAttribute>(attribute),
+                 pointer(memory), bytes);
+}
+CUresult cuMemRangeGetAttributes(void** data, std::size_t* data_bytes, CUmem_range_attribute* attributes,
+                                 std::size_t count, CUdeviceptr memory, std::size_t bytes) {
+  // The attributes have the runtime's numbers.
+  return forward(cudaMemRangeGetAttributes, data, data_bytes, reinterpret_cast<cudaMemRangeAttribute*>(attributes),
+                 count, pointer(memory), bytes);
+}
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr memory, std::size_t bytes, unsigned flags) {
   return forward(cudaStreamAttachMemAsync, stream, pointer(memory), bytes, flags);
 }

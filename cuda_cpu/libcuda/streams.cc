@@ -34,7 +34,9 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return check(api().stream_is_capturing(stream, status), "cuStreamIsCapturing()");
 }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
-  return check(api().stream_get_id(stream, id), "cuStreamGetId()");
+  CUresult const result = check(api().stream_get_id(stream, id), "cuStreamGetId()");
+  if (result == CUDA_SUCCESS) *id = driver().number_of(stream);  // which spans have, too
+  return result;
 }
 CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
   unsigned long long id = 0;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "cuda_cpu/libcuda/libcuda.h"
 #include "tracing_core/cuda/driver_api.h"
 
 namespace cuda_cpu::libcuda { namespace {
@@ -88,6 +89,15 @@ TEST(DriverSymbols, UseTheStreamOfTheThreadInPlaceOfStreamZero) {
   is_held.notify_all();
   EXPECT_EQ(cuStreamSynchronize(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+TEST(ExportTables, OfNvidiasLibrariesCannotBeReplacedByLinking) {
+  EXPECT_EQ(foreign_runtime_text("/usr/local/cuda/lib64/libcublas.so.13"),
+            "testlog: libcublas.so.13 of NVIDIA has only machine code for GPUs, so its calls fail here; where there is "
+            "no GPU, skip what calls it, or call a library for the CPU in its place\n");
+  EXPECT_EQ(foreign_runtime_text("./solver"),
+            "testlog: ./solver has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or "
+            "shared\n");
 }
 
 TEST(ExportTables, AreMissingAndWarnOnce) {

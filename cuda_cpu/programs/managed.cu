@@ -57,9 +57,53 @@ void list() {
   }
 }
 
+int attribute_of(void const* memory, size_t bytes, cudaMemRangeAttribute attribute) {
+  int value = -99;
+  CUDA(cudaMemRangeGetAttribute(&value, sizeof value, attribute, memory, bytes));
+  return value;
+}
+
+// Prefetches and advice are remembered for each part of the memory.
+void ranges() {
+  constexpr size_t kPage = 64 << 10;
+  cudaMemLocation const device = {cudaMemLocationTypeDevice, 0}, host = {cudaMemLocationTypeHost, 0};
+  char* memory = nullptr;
+  CUDA(cudaMallocManaged(&memory, 4 * kPage));
+  CHECK(attribute_of(memory, 4 * kPage, cudaMemRangeAttributeLastPrefetchLocation) == cudaInvalidDeviceId);
+  CHECK(attribute_of(memory, 4 * kPage, cudaMemRangeAttributeReadMostly) == 0);
+  CUDA(cudaMemPrefetchAsync(memory, 2 * kPage, device, 0, nullptr));
+  CUDA(cudaDeviceSynchronize());
+  CHECK(attribute_of(memory, 2 * kPage, cudaMemRangeAttributeLastPrefetchLocation) == 0);
+  CHECK(attribute_of(memory, kPage, cudaMemRangeAttributeLastPrefetchLocation) == 0);
+  CHECK(attribute_of(memory, 3 * kPage, cudaMemRangeAttributeLastPrefetchLocation) == cudaInvalidDeviceId);
+  CUDA(cudaMemPrefetchAsync(memory + 2 * kPage, 2 * kPage, host, 0, nullptr));
+  CHECK(attribute_of(memory + 2 * kPage, kPage, cudaMemRangeAttributeLastPrefetchLocation) == cudaCpuDeviceId);
+  CHECK(attribute_of(memory + 2 * kPage, kPage, cudaMemRangeAttributeLastPrefetchLocationType) == cudaMemLocationTypeHost);
+
+  CUDA(cudaMemAdvise(memory, 4 * kPage, cudaMemAdviseSetReadMostly, device));
+  CUDA(cudaMemAdvise(memory, kPage, cudaMemAdviseUnsetReadMostly, device));
+  CUDA(cudaMemAdvise(memory, 4 * kPage, cudaMemAdviseSetPreferredLocation, host));
+  CUDA(cudaMemAdvise(memory, kPage, cudaMemAdviseSetAccessedBy, device));
+  CHECK(attribute_of(memory, 2 * kPage, cudaMemRangeAttributeReadMostly) == 0);
+  CHECK(attribute_of(memory + kPage, kPage, cudaMemRangeAttributeReadMostly) == 1);
+  int location = 0, readers[2] = {-99, -99};
+  void* data[] = {&location, readers};
+  size_t sizes[] = {sizeof location, sizeof readers};
+  cudaMemRangeAttribute attributes[] = {cudaMemRangeAttributePreferredLocation, cudaMemRangeAttributeAccessedBy};
+  CUDA(cudaMemRangeGetAttributes(data, sizes, attributes, 2, memory, kPage));
+  CHECK(location == cudaCpuDeviceId && readers[0] == 0 && readers[1] == cudaInvalidDeviceId);
+
+  CUDA_FAILS(cudaErrorInvalidValue, cudaMemRangeGetAttribute(&location, sizeof location,
+                                                             cudaMemRangeAttributeReadMostly, memory, 5 * kPage));
+  CUDA_FAILS(cudaErrorInvalidValue,
+             cudaMemRangeGetAttribute(&location, 1, cudaMemRangeAttributeReadMostly, memory, kPage));
+  CUDA(cudaFree(memory));
+}
+
 }  // namespace
 
 int main() {
   variables();
   list();
+  ranges();
 }

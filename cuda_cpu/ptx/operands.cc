@@ -387,9 +387,9 @@ Operand OperandReader::moved_vector(Type type, bool is_source) {
   for (std::size_t i = 1; !cursor_.peek(i).is('}') && cursor_.peek(i).kind != TokenKind::end; ++i)
     count += cursor_.peek(i).is(',') ? 1 : 0;
   unsigned const part_bytes = static_cast<unsigned>(size_bytes(type) / count);
-  if (!is_bits(type) || (count != 2 && count != 4) || part_bytes < 2) cursor_.unsupported();
+  if (!is_bits(type) || (count != 2 && count != 4) || part_bytes < 1) cursor_.unsupported();
   OperandSpec part;
-  part.type = part_bytes == 4 ? Type::b32 : Type::b16;
+  part.type = part_bytes == 4 ? Type::b32 : part_bytes == 2 ? Type::b16 : Type::b8;
   return vector(part, is_source, !is_source);
 }
 

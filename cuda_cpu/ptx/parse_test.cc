@@ -70,6 +70,9 @@ TEST(Parse, AcceptsSupportedInstructions) {
                                       "ld.param.u32 %r1, [p0+4];",
                                       "mov.u64 %rd1, p0;",
                                       "cvt.rn.f16.f32 %r1, %f2;",
+                                      ".reg .u8 b; ld.global.u8 b, [%rd1]; st.global.b8 [%rd1], b;",
+                                      ".reg .s8 b; cvt.s8.s32 b, %r1; cvt.rn.f32.s8 %f1, b;",
+                                      ".reg .b8 b<5>; mov.b32 {b1, b2, _, b4}, %r1; mov.b32 %r2, {b1, b2, b3, b4};",
                                       "mov.u32 %r1, WARP_SZ;",
                                       "add.s32 %r1, %r2, -WARP_SZ;",
                                       "setp.lt.u32 %p1, %r1, WARP_SZ;",
@@ -201,6 +204,13 @@ TEST(Parse, RefusesAnEntryThatSetsAConditionalNode) {
                           "{ .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); }")),
       "refused: line 9: not supported: a call of 'cudaGraphSetConditional': kernels cannot call the CUDA runtime, "
       "launch kernels or change graphs");
+}
+
+TEST(Parse, RefusesARegisterOfOneByteForWiderTypes) {
+  EXPECT_EQ(outcome_of_body(".reg .u8 b;\nadd.u16 %rs1, %rs2, b;"),
+            "refused: line 9: not supported: add.u16 %rs1, %rs2, b");
+  EXPECT_EQ(outcome_of_body(".reg .b8 b;\nld.global.u16 b, [%rd1];"),
+            "refused: line 9: not supported: ld.global.u16 b, [%rd1]");
 }
 
 TEST(Parse, RefusesAnEntryForTheFirstUnsupportedInstruction) {

@@ -38,7 +38,6 @@ void Scopes::close(Cursor const& cursor) {
 
 void Scopes::declare_registers(Cursor& cursor) {
   Type const type = declared_type(cursor);
-  if (type != Type::pred && size_bytes(type) == 1) cursor.unsupported();
   do {
     Token const name = cursor.name();
     Registers registers{type, -1, {}};

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -56,12 +57,31 @@ std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {
   return lines;
 }
 
-std::string to_string(std::span<SourceLine const> lines) {
-  std::string text;
-  for (auto const& [file, line, function] : lines) {
-    if (!text.empty()) text += ", inlined at ";
-    text += file.substr(file.rfind('/') + 1) + ":" + std::to_string(line);
+namespace {
+
+// Returns true for a file in a folder that nvcc itself searches: /usr/local/cuda/include,
+// .../targets/x86_64-linux/include, or the include folder of a package of pip.
+bool is_of_toolkit(SourceLine const& at) {
+  for (char const* const folder : {"/targets/", "/usr/local/cuda", "/nvidia/cu"}) {
+    std::size_t const begin = at.file.find(folder);
+    if (begin != at.file.npos && at.file.find("/include/", begin + 1) != at.file.npos) return true;
   }
+  return false;
+}
+
+std::string line_text(SourceLine const& at) {
+  return at.file.substr(at.file.rfind('/') + 1) + ":" + std::to_string(at.line);
+}
+
+}  // namespace
+
+std::string to_string(std::span<SourceLine const> lines) {
+  if (lines.empty()) return "";
+  auto const own = std::ranges::find_if_not(lines, is_of_toolkit);
+  bool const steps_back = own != lines.begin() && own != lines.end();
+  auto const first = steps_back ? own : lines.begin();
+  std::string text = line_text(*first) + (steps_back ? " (in " + line_text(lines.front()) + ")" : "");
+  for (auto at = first + 1; at != lines.end(); ++at) text += ", inlined at " + line_text(*at);
   return text;
 }
 

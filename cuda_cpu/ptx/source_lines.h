@@ -43,7 +43,9 @@ class SourceTable {
 /// Returns "row_max<true>(float const*, int)" for "_Z7row_maxILb1EEvPKfi"; returns other names unchanged.
 std::string demangled(std::string const& name);
 
-/// Returns "softmax.cu:42, inlined at softmax.cu:71", with file names without their folders. Empty without lines.
+/// Returns "softmax.cu:42, inlined at softmax.cu:71", with file names without their folders. Lines in headers of the
+/// CUDA Toolkit follow the line of the program into which they were inlined: "warp.cu:7 (in sm_30_intrinsics.hpp:440)".
+/// Empty without lines.
 std::string to_string(std::span<SourceLine const> lines);
 
 }  // namespace cuda_cpu::ptx

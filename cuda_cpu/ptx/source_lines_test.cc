@@ -56,6 +56,17 @@ TEST(SourceLines, InlinedCodeNamesTheLinesThatItWasInlinedAt) {
   EXPECT_EQ(text_of(*module, 3), "reduce.h:7, inlined at softmax.cu:42, inlined at softmax.cu:80");
 }
 
+TEST(SourceLines, HeadersOfTheToolkitFollowTheLineOfTheProgram) {
+  SourceLine const nvcc{"/opt/cuda/bin/../targets/x86_64-linux/include/sm_30_intrinsics.hpp", 440, ""};
+  SourceLine const pip{"/venv/lib/python3.12/site-packages/nvidia/cu13/include/cccl/cub/warp.cuh", 9, ""};
+  SourceLine const own{"/src/cuda/include/warp.h", 7, ""}, outer{"/src/main.cu", 20, ""};
+  auto const text = [](std::vector<SourceLine> const& lines) { return to_string(lines); };
+  EXPECT_EQ(text({nvcc, own, outer}), "warp.h:7 (in sm_30_intrinsics.hpp:440), inlined at main.cu:20");
+  EXPECT_EQ(text({nvcc, pip, outer}), "main.cu:20 (in sm_30_intrinsics.hpp:440)");
+  EXPECT_EQ(text({nvcc, pip}), "sm_30_intrinsics.hpp:440, inlined at warp.cuh:9");
+  EXPECT_EQ(text({own, nvcc}), "warp.h:7, inlined at sm_30_intrinsics.hpp:440");
+}
+
 TEST(SourceLines, CodeWithoutALineHasNone) {
   auto const module = module_of(".loc 1 8 3\ntrap;\n.loc 1 0 3\ntrap;\n");
   EXPECT_EQ(text_of(*module, 1), "");

@@ -53,7 +53,7 @@ constexpr bool is_in_bits(Type type) noexcept {
   return type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 || type > Type::pred;
 }
 
-/// Returns the size in memory and in a register; zero for a predicate.
+/// Returns the size of a value; zero for a predicate.
 constexpr unsigned size_bytes(Type type) noexcept {
   switch (type) {
     case Type::b8:

@@ -26,13 +26,13 @@ void CUDART_CB run(void* data) {
   callback->function(callback->stream, cudaSuccess, callback->data);
 }
 
-// Runs `body` with the number of the stream. Returns an error if the stream does not exist.
+// Runs `body` with the number of the stream, which spans have, too. Returns an error if the stream does not exist.
 template <class Body>
 cudaError_t on_stream(cudaStream_t stream, Body const& body) noexcept {
   return call([&]() -> cudaError_t {
     unsigned long long id = 0;
     CUresult const result = driver().api().stream_get_id(stream_of(stream), &id);
-    return result == CUDA_SUCCESS ? body(id) : to_error(result);
+    return result == CUDA_SUCCESS ? body(driver().number_of(stream_of(stream))) : to_error(result);
   });
 }
 

@@ -1,10 +1,12 @@
 // Streams and events where CUDA leaves the result undefined, and the functions for streams of threads. Other tests of
 // streams are in programs/streams.cu.
+#include <cuda.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
+#include "cuda_cpu/runtime/runtime.h"
 #include "cuda_cpu/runtime/runtime_test_support.h"
 
 extern "C" {
@@ -30,6 +32,21 @@ TEST(RuntimeStreams, AreInvalidOnceDestroyed) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(target.value(), 0);
+}
+
+TEST(RuntimeStreams, HaveTheNumbersThatSpansHave) {
+  cudaStream_t first = nullptr, second = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&first), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&second), cudaSuccess);
+  for (cudaStream_t const stream : {cudaStream_t(nullptr), second, first, cudaStreamPerThread}) {
+    unsigned long long of_runtime = 99, of_driver = 98;
+    EXPECT_EQ(cudaStreamGetId(stream, &of_runtime), cudaSuccess);
+    EXPECT_EQ(cuStreamGetId(stream, &of_driver), CUDA_SUCCESS);
+    EXPECT_EQ(of_runtime, driver().number_of(stream));
+    EXPECT_EQ(of_driver, of_runtime);
+  }
+  EXPECT_EQ(cudaStreamDestroy(first), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(second), cudaSuccess);
 }
 
 TEST(RuntimeStreams, DefaultStreamOfAThreadIsItsOwn) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/runtime/memory_ranges.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/tracing.h"
 
@@ -16,12 +17,24 @@ namespace {
 using cuda_cpu::cpu::MemoryOwner;
 using cuda_cpu::cpu::pointer_info;
 
-// For calls that name memory and change nothing.
-cudaError_t check_memory(void const* memory, std::size_t bytes) {
-  auto const info = pointer_info(memory);
-  auto const offset = reinterpret_cast<CUdeviceptr>(memory) - info.begin;
-  bool const is_within = info.owner == MemoryOwner::managed && bytes <= info.bytes - offset;
-  return is_within ? cudaSuccess : refuse(cudaErrorInvalidValue, "the memory is not of one managed allocation");
+void apply(cudaMemoryAdvise its, cudaMemLocation const& place, Advice& advice) noexcept {
+  bool Advice::*const by =
+      place.type == cudaMemLocationTypeDevice ? &Advice::accessed_by_device : &Advice::accessed_by_host;
+  switch (its) {
+    case cudaMemAdviseSetReadMostly: advice.read_mostly = true; break;
+    case cudaMemAdviseUnsetReadMostly: advice.read_mostly = false; break;
+    case cudaMemAdviseSetPreferredLocation: advice.preferred = place; break;
+    case cudaMemAdviseUnsetPreferredLocation: advice.preferred = {}; break;
+    case cudaMemAdviseSetAccessedBy: advice.*by = true; break;
+    case cudaMemAdviseUnsetAccessedBy: advice.*by = false; break;
+  }
+}
+
+// Checks managed memory and changes what is known of it.
+cudaError_t advise(void const* memory, std::size_t bytes, Change const& change) {
+  cudaError_t const error = check_managed(memory, bytes);
+  if (error == cudaSuccess) change_advice(memory, bytes, change);
+  return error;
 }
 
 std::string text_of(cudaMemLocation const& its) {
@@ -48,7 +61,10 @@ extern "C" {
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   return call([&]() -> cudaError_t {
     if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    return to_error(driver().mem_alloc_managed(reinterpret_cast<CUdeviceptr*>(pointer), bytes, flags));
+    CUresult const result = driver().mem_alloc_managed(reinterpret_cast<CUdeviceptr*>(pointer), bytes, flags);
+    // Earlier memory may have had this address.
+    if (result == CUDA_SUCCESS) change_advice(*pointer, bytes, [](Advice& advice) { advice = {}; });
+    return to_error(result);
   });
 }
 
@@ -83,7 +99,7 @@ cudaError_t cudaMemAdvise(void const* memory, std::size_t bytes, cudaMemoryAdvis
   return call([&] {
     TRACE_SPAN(trace, "mem_advise", tracing::kv("pointer", memory), bytes, tracing::kv("advice", text_of(advice)),
                tracing::kv("location", text_of(location)));
-    return check_memory(memory, bytes);
+    return advise(memory, bytes, [&](Advice& its) { apply(advice, location, its); });
   });
 }
 cudaError_t cudaMemPrefetchAsync(void const* memory, std::size_t bytes, cudaMemLocation location, unsigned,
@@ -92,14 +108,14 @@ cudaError_t cudaMemPrefetchAsync(void const* memory, std::size_t bytes, cudaMemL
     TRACE_SPAN(trace, "mem_prefetch_async", tracing::kv("pointer", memory), bytes,
                tracing::kv("location", text_of(location)),
                tracing::kv("stream", driver().number_of(stream_of(stream))));
-    return check_memory(memory, bytes);
+    return advise(memory, bytes, [&](Advice& its) { its.prefetched = location; });
   });
 }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* memory, std::size_t bytes, unsigned flags) {
   return call([&] {
     TRACE_SPAN(trace, "stream_attach_mem_async", tracing::kv("pointer", static_cast<void const*>(memory)), bytes, flags,
                tracing::kv("stream", driver().number_of(stream_of(stream))));
-    return check_memory(memory, 0);
+    return check_managed(memory, 0);
   });
 }
 

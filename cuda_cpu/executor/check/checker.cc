@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,8 @@ FormTraits FormTraits::of(Form const& form) {
       op == "membar" || op == "fence" || is_atomic || is_at_mbarrier || form.has("acquire") || form.has("release");
   traits.fences_blocks = (op == "membar" || op == "fence") && !form.has("cta");
   traits.meets = op == "bar" && form.has("warp");
+  traits.loads = op == "ld" || op == "ldu";
+  traits.passes_on = op == "st" || op == "mov";
   return traits;
 }
 
@@ -59,7 +62,8 @@ BlockChecker::BlockChecker(Block& block)
     : block_(block),
       races_(block.launch.races.get()),
       orders_(block.threads),
-      warp_fences_((block.threads + kLanes - 1) / kLanes) {
+      warp_fences_((block.threads + kLanes - 1) / kLanes),
+      unwritten_(warp_fences_.size()) {
   auto const& [x, y, z] = block.index;
   auto const& grid = block.launch.shape.grid;
   number_ = static_cast<std::uint32_t>((std::uint64_t{z} * grid.y + y) * grid.x + x);
@@ -80,21 +84,15 @@ bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std
                           WrittenBytes* written) {
   if (!after()) return false;  // finishes the write of the previous lane
   FormTraits const& its = traits(step);
-  std::uint64_t const offset = static_cast<std::uint64_t>(place - block_.shared);
   bool const in_shared = is_shared(place);
   bool const reads = its.reads || (in_shared ? its.copies_back : its.copies);
   bool const writes = its.writes || (in_shared ? its.copies : its.copies_back);
-  if (in_shared && written_ != nullptr) {
-    bool* const flags = written_.get() + offset;
-    if (reads && std::none_of(flags, flags + bytes, [](bool is) { return is; }))
-      return report_unwritten(warp, step, lane, shared_text(offset), offset, bytes);
-    if (writes) std::fill_n(flags, bytes, true);
-  } else if (written != nullptr) {
-    auto const address = reinterpret_cast<std::uintptr_t>(place);
-    if (reads && !written->any(address, bytes))
-      return report_unwritten(warp, step, lane, block_.launch.memory->describe(address, bytes), address, bytes);
-    if (writes) written->set(address, bytes);
+  if (reads && !is_written(place, bytes, written)) {
+    if (!its.loads || step.bytes != step.count) return report_unwritten(warp, step, lane, place, bytes);
+    for (unsigned i = 0; i < step.count; ++i)
+      unwritten_.mark(warp, step.destination[i], Mask{1} << lane, {step.index, place + i});
   }
+  if (writes) mark_written(warp, step, lane, place, bytes, written);
   if (races_ == nullptr) return true;
   Access const now{.time = races_->tick() & kMaxTime,
                    .wrote = writes,
@@ -113,6 +111,57 @@ bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std
   return good;
 }
 
+// Returns false if none of the bytes was ever written.
+bool BlockChecker::is_written(std::byte const* place, std::uint32_t bytes, WrittenBytes const* written) const {
+  if (!is_shared(place)) return written == nullptr || written->any(reinterpret_cast<std::uintptr_t>(place), bytes);
+  if (written_ == nullptr) return true;
+  bool const* const flags = written_.get() + (place - block_.shared);
+  return std::any_of(flags, flags + bytes, [](bool is) { return is; });
+}
+
+// Counts the bytes as written, except elements of one byte that are stored from an unwritten register.
+void BlockChecker::mark_written(Warp const& warp, Step const& step, unsigned lane, std::byte const* place,
+                                std::uint32_t bytes, WrittenBytes* written) {
+  auto const mark = [&](std::byte const* at, std::uint32_t count, bool is) {
+    if (!is_shared(at)) {
+      if (written != nullptr) written->mark(reinterpret_cast<std::uintptr_t>(at), count, is);
+    } else if (written_ != nullptr) {
+      std::fill_n(written_.get() + (at - block_.shared), count, is);
+    }
+  };
+  mark(place, bytes, true);
+  if (unwritten_.empty(warp) || !traits(step).passes_on || step.bytes != step.count) return;
+  for (unsigned i = 0; i < step.count; ++i)
+    if (unwritten_.find(warp, step.source[i], Mask{1} << lane) != nullptr) mark(place + i, 1, false);
+}
+
+// Reports an unwritten register that the step uses. A mov passes it on; other registers that are written are known
+// from then on.
+bool BlockChecker::check_operands(Warp& warp, Step const& step, Mask lanes) {
+  if (unwritten_.empty(warp)) return true;
+  using Entry = UnwrittenRegisters::Entry;
+  auto const report = [&](Entry const& entry) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(entry.lanes & lanes));
+    return report_unwritten(warp, block_.launch.kernel->steps[entry.origin.step], lane, entry.origin.place, 1);
+  };
+  std::optional<Entry> passed;
+  for (Location const source : step.source) {
+    auto const* const entry = source == kNowhere ? nullptr : unwritten_.find(warp, source, lanes);
+    if (entry == nullptr) continue;
+    if (!traits(step).passes_on) return report(*entry);
+    passed = *entry;
+  }
+  if (auto const* const entry = unwritten_.find(warp, step.base, lanes)) return report(*entry);
+  for (Location const destination : step.destination) unwritten_.clear(warp, destination, lanes);
+  if (step.many != nullptr)
+    for (auto const& registers : step.many->registers)
+      for (Location const location : registers) unwritten_.clear(warp, location, lanes);
+  if (!passed || traits(step).writes) return true;
+  for (Location const destination : step.destination)
+    unwritten_.mark(warp, destination, passed->lanes & lanes, passed->origin);
+  return true;
+}
+
 // Reports a race of `now` with an earlier access. `before`: the bytes that a write replaced; null if they are unknown.
 bool BlockChecker::check_race(Warp const& warp, unsigned lane, std::byte const* place, std::uint32_t bytes,
                               Access const& now, std::byte const* before) {
@@ -125,6 +174,8 @@ bool BlockChecker::check_race(Warp const& warp, unsigned lane, std::byte const* 
       Access const* const other = find_conflict(shadow, now, in_shared);
       if (other != nullptr) return report_race(warp, lane, now, *other, place, bytes);
     }
+    Access const* const hidden = changes ? nullptr : find_hidden(shadow, now, in_shared);
+    if (hidden != nullptr) note_hidden(warp, lane, now, *hidden, place, bytes);
     if (changes) {
       shadow.write = now;
     } else {
@@ -146,20 +197,31 @@ bool BlockChecker::check_race(Warp const& warp, unsigned lane, std::byte const* 
 // Returns an earlier access to the same bytes that races with `now`: the two conflict, and nothing between them could
 // have ordered them. Null if there is none.
 Access const* BlockChecker::find_conflict(Shadow const& shadow, Access const& now, bool in_shared) const {
-  auto const conflicts = [&](Access const& other) {
-    if (other.time == 0 || (now.is_strong && other.is_strong)) return false;
-    // The loop of a compare-and-swap often begins with a plain read.
-    if (!in_shared && (now.wrote ? now.is_atomic && !other.wrote : other.is_atomic)) return false;
-    if (other.block != number_) return !races_->may_be_ordered(other, number_);
-    // If lanes write to one place in one instruction, any of them may win.
-    bool const is_same_instruction = other.step == now.step && other.thread / kLanes == now.thread / kLanes;
-    return other.time > barrier_ && other.thread != now.thread && !(now.wrote && is_same_instruction) &&
-           !may_be_ordered(other, now.thread);
-  };
-  if (conflicts(shadow.write)) return &shadow.write;
+  if (conflict(now, shadow.write, in_shared)) return &shadow.write;
   if (!now.wrote) return nullptr;
-  auto const* const read = std::ranges::find_if(shadow.reads, conflicts);
+  auto const* const read =
+      std::ranges::find_if(shadow.reads, [&](Access const& other) { return conflict(now, other, in_shared); });
   return read == shadow.reads.end() ? nullptr : read;
+}
+
+// Returns an earlier access that would race with `now` if the write among the two had changed the value.
+Access const* BlockChecker::find_hidden(Shadow const& shadow, Access const& now, bool in_shared) const {
+  if (block_.launch.kernel->has_noted_race.load(std::memory_order_relaxed)) return nullptr;
+  auto const* const other = std::ranges::find_if(shadow.reads, [&](Access const& before) {
+    return before.wrote != now.wrote && conflict(now, before, in_shared);
+  });
+  return other == shadow.reads.end() ? nullptr : other;
+}
+
+bool BlockChecker::conflict(Access const& now, Access const& other, bool in_shared) const {
+  if (other.time == 0 || (now.is_strong && other.is_strong)) return false;
+  // The loop of a compare-and-swap often begins with a plain read.
+  if (!in_shared && (now.wrote ? now.is_atomic && !other.wrote : other.is_atomic)) return false;
+  if (other.block != number_) return !races_->may_be_ordered(other, number_);
+  // If lanes write to one place in one instruction, any of them may win.
+  bool const is_same_instruction = other.step == now.step && other.thread / kLanes == now.thread / kLanes;
+  return other.time > barrier_ && other.thread != now.thread && !(now.wrote && is_same_instruction) &&
+         !may_be_ordered(other, now.thread);
 }
 
 // Returns true if both threads of the block have, since `earlier`, done something that might order the two accesses.
@@ -187,8 +249,13 @@ void BlockChecker::mark_fence(unsigned thread) {
   orders_[thread].fence = warp_fences_[thread / kLanes] = races_->tick();
 }
 
-void BlockChecker::before(Warp& warp, Step const& step, Mask lanes) {
-  if (races_ == nullptr) return;
+bool BlockChecker::before(Warp& warp, Step const& step, Mask lanes) {
+  if (races_ != nullptr) note_order(warp, step, lanes);
+  return check_operands(warp, step, lanes);
+}
+
+// Notes the events of a step that may order the accesses of its threads.
+void BlockChecker::note_order(Warp& warp, Step const& step, Mask lanes) {
   FormTraits const& its = traits(step);
   bool const arrives = step.kind == StepKind::barrier && static_cast<BarrierKind>(step.choice) == BarrierKind::arrive;
   if (arrives || (its.orders && !its.reads && !its.writes))
@@ -241,29 +308,51 @@ void BlockChecker::check_places(unsigned id) {
   }
 }
 
-bool BlockChecker::report_race(Warp const& warp, unsigned lane, Access const& now, Access const& other,
-                               std::byte const* place, std::uint32_t bytes) {
-  auto const offset = static_cast<std::uint64_t>(place - block_.shared);
+// Returns "thread (1,0,0) reads 4 bytes of shared memory at byte 0 of sums, which thread (0,0,0) wrote at a.cu:9,
+// without a barrier between".
+std::string BlockChecker::race_text(unsigned index, Access const& now, Access const& other, std::byte const* place,
+                                    std::uint32_t bytes) const {
   auto const address = reinterpret_cast<std::uintptr_t>(place);
   bool const in_shared = is_shared(place);
   bool const is_same_block = other.block == number_;
   auto const& kernel = *block_.launch.kernel;
-  auto const thread = [&](unsigned index, std::uint32_t block) {
-    std::string const text = "thread " + position_text(index, block_.launch.shape.block);
+  auto const thread = [&](unsigned of, std::uint32_t block) {
+    std::string const text = "thread " + position_text(of, block_.launch.shape.block);
     return is_same_block ? text : text + " of block " + position_text(block, block_.launch.shape.grid);
   };
-  std::string what = "a race: " + thread(warp.thread(lane), number_) + (now.wrote ? " writes " : " reads ") +
-                     counted(bytes, "byte") + (in_shared ? " of " : " ") +
-                     (in_shared ? shared_text(offset) : block_.launch.memory->describe(address, bytes)) + ", which " +
-                     thread(other.thread, other.block) + (other.wrote ? " wrote at " : " read at ") +
-                     place_of(kernel, kernel.steps[other.step]) +
-                     (is_same_block ? ", without a barrier between" : ", without fences or atomic accesses between");
-  return block_.fail(warp, kernel.steps[now.step], Mask{1} << lane, FaultKind::race, std::move(what),
-                     in_shared ? offset : address);
+  return thread(index, number_) + (now.wrote ? " writes " : " reads ") + counted(bytes, "byte") +
+         (in_shared ? " of " : " ") +
+         (in_shared ? shared_text(static_cast<std::uint64_t>(place - block_.shared))
+                    : block_.launch.memory->describe(address, bytes)) +
+         ", which " + thread(other.thread, other.block) + (other.wrote ? " wrote at " : " read at ") +
+         place_of(kernel, kernel.steps[other.step]) +
+         (is_same_block ? ", without a barrier between" : ", without fences or atomic accesses between");
 }
 
-bool BlockChecker::report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,
-                                    std::uintptr_t address, std::uint32_t bytes) {
+bool BlockChecker::report_race(Warp const& warp, unsigned lane, Access const& now, Access const& other,
+                               std::byte const* place, std::uint32_t bytes) {
+  std::string what = "a race: " + race_text(warp.thread(lane), now, other, place, bytes);
+  return block_.fail(
+      warp, block_.launch.kernel->steps[now.step], Mask{1} << lane, FaultKind::race, std::move(what),
+      is_shared(place) ? static_cast<std::uint64_t>(place - block_.shared) : reinterpret_cast<std::uintptr_t>(place));
+}
+
+void BlockChecker::note_hidden(Warp const& warp, unsigned lane, Access const& now, Access const& other,
+                               std::byte const* place, std::uint32_t bytes) {
+  auto const& kernel = *block_.launch.kernel;
+  if (block_.launch.options->note == nullptr || kernel.has_noted_race.exchange(true)) return;
+  std::string const text = "a race that these values hide, because the value that was written was there already: " +
+                           race_text(warp.thread(lane), now, other, place, bytes) + ": kernel " +
+                           ptx::demangled(kernel.name) + ", " + place_of(kernel, kernel.steps[now.step]) + ", block " +
+                           dimensions_text(block_.index);
+  block_.launch.note(text);
+}
+
+bool BlockChecker::report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::byte const* place,
+                                    std::uint32_t bytes) {
+  auto const offset = static_cast<std::uint64_t>(place - block_.shared);
+  auto const address = is_shared(place) ? offset : reinterpret_cast<std::uintptr_t>(place);
+  std::string const where = is_shared(place) ? shared_text(offset) : block_.launch.memory->describe(address, bytes);
   return block_.fail(warp, step, Mask{1} << lane, FaultKind::uninitialized,
                      "a read of " + counted(bytes, "byte") + " that were never written, " + where, address);
 }

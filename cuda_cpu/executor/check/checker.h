@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cuda_cpu/executor/check/global_races.h"
+#include "cuda_cpu/executor/check/unwritten_registers.h"
 #include "cuda_cpu/executor/machine/machine.h"
 
 namespace cuda_cpu {
@@ -32,6 +33,8 @@ struct FormTraits {
   bool orders = false;
   bool fences_blocks = false;  // a fence that orders accesses for other blocks
   bool meets = false;          // lanes of a warp meet: bar.warp.sync
+  bool loads = false;          // ld
+  bool passes_on = false;      // st or mov: passes values on and does not use them
 
   static FormTraits of(ptx::Form const& form);
 };
@@ -44,8 +47,8 @@ class BlockChecker {
   /// null. Returns false, after reporting a fault, if the access is wrong.
   bool access(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
               WrittenBytes* written);
-  /// Called before and after a step is run. after() returns false, after reporting a fault, if the step was wrong.
-  void before(Warp& warp, Step const& step, Mask lanes);
+  /// Called before and after a step is run. Each returns false, after reporting a fault, if the step is wrong.
+  bool before(Warp& warp, Step const& step, Mask lanes);
   bool after() { return pending_.warp == nullptr || finish_pending(); }
   /// Called before the threads that wait at a barrier go on.
   void release(unsigned id);
@@ -71,19 +74,29 @@ class BlockChecker {
   };
 
   FormTraits const& traits(Step const& step) const;
+  bool is_written(std::byte const* place, std::uint32_t bytes, WrittenBytes const* written) const;
+  void mark_written(Warp const& warp, Step const& step, unsigned lane, std::byte const* place, std::uint32_t bytes,
+                    WrittenBytes* written);
+  bool check_operands(Warp& warp, Step const& step, Mask lanes);
+  void note_order(Warp& warp, Step const& step, Mask lanes);
   bool is_shared(std::byte const* place) const;
   bool check_race(Warp const& warp, unsigned lane, std::byte const* place, std::uint32_t bytes, Access const& now,
                   std::byte const* before);
   Access const* find_conflict(Shadow const& shadow, Access const& now, bool in_shared) const;
+  Access const* find_hidden(Shadow const& shadow, Access const& now, bool in_shared) const;
+  bool conflict(Access const& now, Access const& other, bool in_shared) const;
   bool may_be_ordered(Access const& earlier, unsigned thread) const;
   void mark_order(Access const& access, bool in_shared);
   void mark_fence(unsigned thread);
   bool finish_pending();
   void check_places(unsigned id);
+  std::string race_text(unsigned thread, Access const& now, Access const& other, std::byte const* place,
+                        std::uint32_t bytes) const;
+  void note_hidden(Warp const& warp, unsigned lane, Access const& now, Access const& other, std::byte const* place,
+                   std::uint32_t bytes);
   bool report_race(Warp const& warp, unsigned lane, Access const& now, Access const& other, std::byte const* place,
                    std::uint32_t bytes);
-  bool report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,
-                        std::uintptr_t address, std::uint32_t bytes);
+  bool report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::byte const* place, std::uint32_t bytes);
   std::string shared_text(std::uint64_t offset) const;
 
   Block& block_;
@@ -95,6 +108,7 @@ class BlockChecker {
   // Allocated by calloc(), which does not touch the pages that no thread accesses.
   std::unique_ptr<Shadow[], Free> shadows_;  // by byte of shared memory
   std::unique_ptr<bool[], Free> written_;
+  UnwrittenRegisters unwritten_;
   Pending pending_;
 };
 

@@ -36,6 +36,35 @@ TEST_F(Checker, FindsRacesOfBothOrdersAndNamesBothPlaces) {
             "9, without a barrier between");
 }
 
+// Tests often run on zeros, where a missing barrier changes nothing.
+TEST_F(Checker, SaysOnceThatTheValuesHideARace) {
+  std::vector<std::string> notes;
+  device.options.note = [&](std::string_view text) { notes.emplace_back(text); };
+  std::string const hidden = "a race that these values hide, because the value that was written was there already: ";
+  auto const noted = [&](std::string const& body) {
+    notes.clear();
+    EXPECT_EQ(race(body), "") << body;
+    return notes.empty() ? "" : notes[0].substr(0, notes[0].find(": kernel"));
+  };
+  // The warp that arrives last goes on first.
+  std::string const zero = "mov.u32 %r3, 0; @%p2 st.shared.u32 [ours], %r3; bar.sync 0;\n";
+  EXPECT_EQ(noted(zero + "@%p2 st.shared.u32 [ours], %r3;\n@%p3 ld.shared.u32 %r2, [ours];"),
+            hidden +
+                "thread (0,0,0) writes 4 bytes of shared memory at byte 0 of ours, which thread (32,0,0) read at "
+                "PTX line 11, without a barrier between");
+  EXPECT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find(": kernel k, PTX line 10, block (0,0,0)"), std::string::npos) << notes[0];
+  EXPECT_EQ(text_of(device.run("k", {{1}, {64}, 0}, data)), "");
+  EXPECT_EQ(notes.size(), 1u) << "once for each kernel";
+  EXPECT_EQ(noted(zero + "@%p2 ld.shared.u32 %r2, [ours];\n@%p3 st.shared.u32 [ours], %r3;"),
+            hidden +
+                "thread (0,0,0) reads 4 bytes of shared memory at byte 0 of ours, which thread (32,0,0) wrote at "
+                "PTX line 11, without a barrier between");
+  EXPECT_EQ(noted(zero + "@%p2 st.shared.u32 [ours], %r3;\nbar.sync 0; @%p3 ld.shared.u32 %r2, [ours];"), "");
+  EXPECT_EQ(noted("mov.u32 %r3, 1; st.shared.u32 [ours], %r3; bar.sync 0; ld.shared.u32 %r2, [ours];"), "")
+      << "a flag that several threads set";
+}
+
 TEST_F(Checker, FindsRacesThroughGenericAddressesAndInTheTracedLoop) {
   EXPECT_EQ(race("cvta.shared.u64 %rd3, ours; @%p2 st.u32 [%rd3], 1; @%p3 ld.shared.u32 %r2, [ours];"),
             kReadAfterWrite);
@@ -151,6 +180,25 @@ TEST_F(Checker, FindsReadsOfTrackedGlobalMemoryThatWasNotWritten) {
   EXPECT_EQ(again(), "");
 }
 
+// Bytes of padding and of empty members are copied with the object.
+TEST_F(Checker, CopiesOfUnwrittenBytesAreReportedWhenTheyAreUsed) {
+  Checks const checks{.init = true, .init_shared = true};
+  std::string const load = ".reg .b16 %s<3>; @%p2 ld.shared.v2.u8 {%s1, %s2}, [ours];\n";
+  std::string const found = "a read of 1 byte that were never written, shared memory at byte 1 of ours";
+  EXPECT_EQ(outcome(load + "@%p2 st.shared.v2.u8 [ours+8], {%s1, %s2};", checks), "");
+  EXPECT_EQ(outcome(load + "mov.u16 %s1, %s2; mov.u16 %s1, 0; mov.u16 %s2, 0; add.u16 %s1, %s1, %s2;", checks), "");
+  EXPECT_EQ(outcome(load + "mov.u16 %s1, 0; @%p2 add.u16 %s1, %s1, %s2;", checks), found);
+  EXPECT_EQ(outcome(load + "mov.u16 %s1, %s2; mov.u16 %s2, 0; @%p2 add.u16 %s1, %s1, 1;", checks), found);
+  EXPECT_EQ(outcome(load + "@!%p2 add.u16 %s1, %s1, %s2;", checks), "") << "other lanes";
+  EXPECT_EQ(outcome(load + "@%p2 st.shared.v2.u8 [ours+8], {%s1, %s2};\n@%p2 ld.shared.u8 %s1, [ours+9];\n"
+                           "@%p2 cvt.u32.u16 %r2, %s1;",
+                    checks),
+            "a read of 1 byte that were never written, shared memory at byte 9 of ours")
+      << "a copy is as unwritten as its source";
+  EXPECT_EQ(outcome("@%p2 ld.shared.u16 %r2, [ours];", checks),
+            "a read of 2 bytes that were never written, shared memory at byte 0 of ours");
+}
+
 TEST_F(Checker, KernelsWriteTrackedMemoryForLaterOnes) {
   auto const address = device.memory.allocate(64);
   device.memory.track_writes(address);
@@ -178,6 +226,30 @@ TEST_F(Checker, ABarrierReachedAtDifferentPlacesIsFoundOnRequest) {
   EXPECT_EQ(outcome("setp.lt.u32 %p1, %r1, 32; @%p1 bra low; barrier.sync 0; bra end; low: barrier.sync 0; end:",
                     {.sync = true}),
             "");
+}
+
+TEST_F(Checker, AWarpBarrierWithoutALaneOfItsMaskIsFoundOnRequest) {
+  std::string const body = "setp.ge.u32 %p1, %r1, 16; @%p1 exit;\nbar.warp.sync -1;";
+  EXPECT_EQ(outcome(body, {.race = true, .init = true}, 32), "");
+  EXPECT_EQ(outcome(body, {.sync = true}, 32),
+            "a __syncwarp() for lanes 16 to 31, which did not arrive and have exited");
+  EXPECT_EQ(outcome("@%p2 exit; bar.warp.sync -1;", {.sync = true}, 32),
+            "a __syncwarp() for lane 0, which did not arrive and has exited");
+  EXPECT_EQ(outcome("setp.ge.u32 %p1, %r1, 16; @%p1 exit;\nbar.warp.sync 0xffff;", {.sync = true}, 32), "");
+  EXPECT_EQ(outcome("bar.warp.sync -1;", {.sync = true}, 48), "") << "the last warp has 16 threads";
+  EXPECT_EQ(outcome("setp.ge.u32 %p1, %r1, 16; @%p1 bra high; bar.warp.sync -1; bra end; high: bar.warp.sync -1; end:",
+                    {.sync = true}, 32),
+            "")
+      << "lanes may meet at different places";
+}
+
+TEST_F(Checker, AShuffleFromALaneThatHasExitedIsFoundOnRequest) {
+  std::string const body = "setp.ge.u32 %p1, %r1, 16; @%p1 exit;\nshfl.sync.down.b32 %r3, %r1, 8, 31, -1;";
+  EXPECT_EQ(outcome(body, {.race = true, .init = true}, 32), "");
+  EXPECT_EQ(outcome(body, {.sync = true}, 32), "a shuffle that reads lane 16, which has exited");
+  EXPECT_EQ(outcome("shfl.sync.down.b32 %r3, %r1, 8, 31, -1;", {.sync = true}, 48), "");
+  device.options.stale_shuffle = StaleShuffle::zero;
+  EXPECT_EQ(outcome(body, {.sync = true}, 32), "") << "zero is asked for";
 }
 
 }}  // namespace cuda_cpu

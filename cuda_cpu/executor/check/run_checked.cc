@@ -11,8 +11,7 @@ struct Checked {
   template <class Make>
   bool step(Warp& warp, Step const& step, Mask lanes, Make const& make) {
     BlockChecker& checker = *warp.block.checker;
-    checker.before(warp, step, lanes);
-    return make() && checker.after();
+    return checker.before(warp, step, lanes) && make() && checker.after();
   }
 };
 

@@ -129,11 +129,20 @@ std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) 
   return beside(address, address > below.end ? address - below.end : 0, text);
 }
 
-void WrittenBytes::set(std::uintptr_t address, std::uint64_t bytes) noexcept {
+WrittenBytes::WrittenBytes(std::uintptr_t begin, std::uint64_t bytes)
+    : begin_(begin), words_(static_cast<std::atomic<std::uint64_t>*>(std::calloc(bytes / 64 + 1, sizeof words_[0]))) {
+  if (words_ == nullptr) throw std::bad_alloc();
+}
+
+void WrittenBytes::mark(std::uintptr_t address, std::uint64_t bytes, bool is_written) noexcept {
   std::uint64_t at = address - begin_;
   for (std::uint64_t const end = at + bytes; at < end;) {
     std::uint64_t const count = std::min<std::uint64_t>(64 - at % 64, end - at);
-    words_[at / 64].fetch_or((~std::uint64_t{0} >> (64 - count)) << at % 64, std::memory_order_relaxed);
+    std::uint64_t const bits = (~std::uint64_t{0} >> (64 - count)) << at % 64;
+    if (is_written)
+      words_[at / 64].fetch_or(bits, std::memory_order_relaxed);
+    else
+      words_[at / 64].fetch_and(~bits, std::memory_order_relaxed);
     at += count;
   }
 }

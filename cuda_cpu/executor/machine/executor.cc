@@ -181,6 +181,11 @@ void Launch::print(std::string_view text) {
   if (options->print) options->print(text);
 }
 
+void Launch::note(std::string_view text) {
+  MutexLock const lock(printing_);
+  if (options->note) options->note(text);
+}
+
 // The workers and the runs that have blocks to begin.
 //
 // Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins

@@ -157,6 +157,7 @@ struct DecodedKernel {
   std::uint32_t local_frame_bytes = 0;  // local memory of one call
   std::uint32_t depth = 0;              // length of the deepest chain of calls, or its limit
   std::uint32_t ranges = 0;
+  mutable std::atomic<bool> has_noted_race{false};  // RunOptions::note has had a race of this kernel
 };
 
 /// The reserved part of shared memory, as large as on devices; cooperative groups keep the barriers of tiles of several
@@ -193,6 +194,7 @@ struct Launch {
   void fail(Fault fault);
   std::optional<Fault> take_fault();
   void print(std::string_view text);
+  void note(std::string_view text);
   /// Stops a launch that has run for too long.
   void time_out();
   /// Stores the places of a block's threads at the time-out.
@@ -205,7 +207,7 @@ struct Launch {
   mutable tracing::support::Mutex mutex_;
   std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
   std::vector<std::pair<Dimensions, Places>> places_ TRACING_GUARDED_BY(mutex_);  // for each block
-  tracing::support::Mutex printing_;  // held while options->print runs, which may call fail()
+  tracing::support::Mutex printing_;  // held while options->print or note runs, which may call fail()
 };
 
 /// The steps to which the lanes of a warp return from calls at one depth.
@@ -241,6 +243,7 @@ class Warp {
   std::byte* constants = nullptr;  // shared, never written
   std::uint32_t depth = 0;         // depth of the running group in calls
 
+  Mask const threads;                                 // lanes that are threads of the block
   Mask alive;                                         // lanes that have not exited
   Mask at_barrier = 0;                                // lanes that wait at a barrier of the block
   Mask in_collective = 0;                             // lanes that wait for other lanes of this warp

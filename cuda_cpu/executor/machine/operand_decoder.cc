@@ -15,13 +15,17 @@ using ptx::Type;
 
 std::uint32_t aligned(std::uint32_t value) { return (value + 63) / 64 * 64; }
 
-std::uint32_t bytes_in_frame(Type type) { return type == Type::pred ? sizeof(Mask) : size_bytes(type) * kLanes; }
+// A register of one byte is kept in two, of which only the lower one means anything.
+std::uint32_t register_bytes(Type type) { return std::max(size_bytes(type), 2u); }
+
+std::uint32_t bytes_in_frame(Type type) { return type == Type::pred ? sizeof(Mask) : register_bytes(type) * kLanes; }
 
 }  // namespace
 
 std::uint32_t& RegisterClasses::of(Type type) {
   switch (size_bytes(type)) {
     case 0: return predicates;
+    case 1:
     case 2: return halves;
     case 4: return words;
     default: return longs;
@@ -153,7 +157,7 @@ Location OperandDecoder::constant(std::uint64_t bits, Type type) {
 }
 
 std::uint8_t OperandDecoder::width(std::int32_t index) const {
-  return static_cast<std::uint8_t>(size_bytes(function_->registers[static_cast<std::size_t>(index)].type));
+  return static_cast<std::uint8_t>(register_bytes(function_->registers[static_cast<std::size_t>(index)].type));
 }
 
 // Returns the offset or address of a variable in its space, or the address of a function.
@@ -243,7 +247,8 @@ MoveKind OperandDecoder::move_source(Step& step, Operand const& from, Type type)
   switch (from.kind) {
     case OperandKind::vector: {
       step.count = static_cast<std::uint8_t>(from.elements.size());
-      Type const part = size_bytes(type) / from.elements.size() == 4 ? Type::b32 : Type::b16;
+      std::size_t const bytes = size_bytes(type) / from.elements.size();
+      Type const part = bytes == 4 ? Type::b32 : bytes == 2 ? Type::b16 : Type::b8;
       for (unsigned i = 0; i < from.elements.size(); ++i) source(step, i, from.elements[i], part);
       return MoveKind::pack;
     }

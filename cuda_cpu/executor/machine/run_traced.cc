@@ -70,8 +70,8 @@ struct Traced {
     if (loops != nullptr) loops->before(warp, at);
     auto const begin = Clock::now();
     BlockChecker* const checker = warp.block.checker.get();
-    if (checker != nullptr) checker->before(warp, step, lanes);
-    bool good = warp.block.launch.options->instruction_spans ? spanned(step, make) : make();
+    bool good = checker == nullptr || checker->before(warp, step, lanes);
+    good = good && (warp.block.launch.options->instruction_spans ? spanned(step, make) : make());
     if (checker != nullptr) good = good && checker->after();
     auto const took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
     if (loops != nullptr && step.span != SpanKind::none) loops->add_child(warp, took);

@@ -13,7 +13,7 @@ std::uint64_t key_of(Warp const& warp, std::uint32_t depth, std::uint32_t at) {
 
 }  // namespace
 
-Warp::Warp(Block& owner, unsigned number, Mask lanes) : block(owner), index(number), alive(lanes) {
+Warp::Warp(Block& owner, unsigned number, Mask lanes) : block(owner), index(number), threads(lanes), alive(lanes) {
   auto const& kernel = *block.launch.kernel;
   reach(kernel.function->recursive ? 0 : kernel.depth);
   alloca_end.fill(kernel.local_frame_bytes * (block.launch.depth + 1));
@@ -166,6 +166,12 @@ bool meet(Warp& warp) {
                              FaultKind::barrier, "a lane that is missing in its own member mask");
     }
     if ((members[first] & warp.alive & ~same) != 0) continue;
+    Mask const exited = members[first] & warp.threads & ~same;
+    if (exited != 0 && warp.block.launch.options->checks.sync) {
+      return warp.block.fail(warp, kernel.steps[static_cast<std::uint32_t>(warp.key[first])], same, FaultKind::barrier,
+                             "a __syncwarp() for " + lanes_text(exited) + ", which did not arrive and " +
+                                 (std::has_single_bit(exited) ? "has exited" : "have exited"));
+    }
     each_lane(same, [&](unsigned lane) { ++warp.key[lane]; });
     warp.in_collective &= ~same;
   }

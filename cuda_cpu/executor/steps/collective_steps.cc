@@ -11,12 +11,16 @@ namespace {
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
 // Called if the lanes `stale` read lane `source`, which does not take part in the shuffle. If the launch's
-// stale_shuffle option makes this a fault, reports the fault and returns false.
+// stale_shuffle option makes this a fault, or checks.sync and the lane has exited, reports the fault and returns false.
 bool allow_stale(Warp& warp, Step const& step, Mask lanes, Mask stale, unsigned source, bool is_idx) {
   auto const policy = warp.block.launch.options->stale_shuffle;
-  if (policy == StaleShuffle::zero || (policy == StaleShuffle::fault_if_idx && !is_idx)) return true;
   Mask const bit = Mask{1} << source;
   U32 const members = members_of(warp, step)[std::countr_zero(lanes)];
+  bool const has_exited = (members & warp.threads & bit) != 0;
+  bool const is_checked = has_exited && warp.block.launch.options->checks.sync;
+  bool const is_fault = policy == StaleShuffle::fault || (policy == StaleShuffle::fault_if_idx && is_idx) ||
+                        (policy != StaleShuffle::zero && is_checked);
+  if (!is_fault) return true;
   std::string const why = warp.thread(source) >= warp.block.threads
                               ? "which does not exist: the block has " + std::to_string(warp.block.threads) + " threads"
                           : (members & bit) == 0 ? "which is not in the member mask " + hexadecimal(members)

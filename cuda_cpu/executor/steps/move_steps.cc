@@ -31,14 +31,17 @@ U64 read_source(Warp& warp, Location from, std::uint8_t width, unsigned lane) {
 
 bool pack(Warp& warp, Step const& step, Mask lanes) {
   unsigned const shift = step.bytes * 8u / step.count;
+  U64 const part = (U64{1} << shift) - 1;
   each_lane(lanes, [&](unsigned lane) {
     U64 packed = 0;
     for (unsigned i = 0; i < step.count; ++i)
-      packed |= read_part(warp, step.source[i], step.source_width[i], lane) << (i * shift);
+      packed |= (read_part(warp, step.source[i], step.source_width[i], lane) & part) << (i * shift);
     if (step.bytes == 8)
       warp.at<U64>(step.destination[0])[lane] = packed;
-    else
+    else if (step.bytes == 4)
       warp.at<U32>(step.destination[0])[lane] = static_cast<U32>(packed);
+    else
+      warp.at<U16>(step.destination[0])[lane] = static_cast<U16>(packed);
   });
   return true;
 }
@@ -49,7 +52,7 @@ bool unpack(Warp& warp, Step const& step, Mask lanes) {
     U64 const packed = read_source(warp, step.source[0], step.bytes, lane);
     for (unsigned i = 0; i < step.count; ++i) {
       if (step.destination[i] == kNowhere) continue;
-      if (shift == 16)
+      if (shift <= 16)
         warp.at<U16>(step.destination[i])[lane] = static_cast<U16>(packed >> (i * shift));
       else
         warp.at<U32>(step.destination[i])[lane] = static_cast<U32>(packed >> (i * shift));
