@@ -31,6 +31,9 @@ enum class DeviceCheck : std::uint8_t {
   off,   ///< nothing
 };
 
+/// What passes between testlog and NVTX.
+enum class Nvtx : std::uint8_t { in, out, both, off };
+
 /// The recordings that stay when the program ends.
 enum class RecordKeep : std::uint8_t {
   failed,  ///< of processes in which a test failed, or that did not end by themselves
@@ -68,6 +71,7 @@ struct Environment : tracing::EnvOptions {
   bool spdlog = true;                                        ///< TRACE_SPDLOG
   std::optional<Perturbation> perturb{};                     ///< TRACE_PERTURB
   DeviceCheck device_check = DeviceCheck::on;                ///< TRACE_CUDA_HEALTH
+  Nvtx nvtx = Nvtx::off;                                     ///< TRACE_NVTX
   Ci ci = Ci::automatic;                                     ///< TRACE_CI
   std::string ci_root{}, ci_artifact{}, junit{};             ///< TRACE_CI_ROOT, ...: read by `testlog` alone
   OtlpTests otlp = OtlpTests::off;                           ///< TRACE_OTLP: read by `testlog` alone

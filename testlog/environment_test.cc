@@ -112,6 +112,10 @@ TEST(Environment, ReadsWordsAsTheSettingsTheyName) {
   EXPECT_FALSE(read({}).flame_idle);
   EXPECT_FALSE(read({{"TRACE_SPDLOG", "off"}}).spdlog);
   EXPECT_TRUE(read({{"TRACE_SPDLOG", "on"}}).spdlog);
+  EXPECT_EQ(read({{"TRACE_NVTX", "in"}}).nvtx, Nvtx::in);
+  EXPECT_EQ(read({{"TRACE_NVTX", "out"}}).nvtx, Nvtx::out);
+  EXPECT_EQ(read({{"TRACE_NVTX", "both"}}).nvtx, Nvtx::both);
+  EXPECT_EQ(read({}).nvtx, Nvtx::off);
 }
 
 TEST(Environment, CombinesSpanEvents) {

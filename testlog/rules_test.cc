@@ -649,6 +649,7 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_SPDLOG", "sometimes", "testlog: TRACE_SPDLOG=sometimes: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_HEALTH", "sometimes",
        "testlog: TRACE_CUDA_HEALTH=sometimes: unknown value; expected one of on, stop, off\n"},
+      {"TRACE_NVTX", "sideways", "testlog: TRACE_NVTX=sideways: unknown value; expected one of in, out, both, off\n"},
       {"TRACE_REDACT_TOKEN", "two\nlines",
        "testlog: TRACE_REDACT_TOKEN=two?lines: contains a control character; expected one line of text\n"},
       {"TRACE_PERF", "gpu=bogus",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "testlog/outputs/labels.h"
+#include "testlog/outputs/nvtx.h"
 #include "testlog/run/hang.h"
 #include "testlog/run/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
@@ -77,7 +78,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   if (live_->equal_lines() != nullptr) std::atexit([] { get()->live_->equal_lines()->finish(); });
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) make_files();
   make_perf(role);
-  make_registry();
+  make_registry(start_nvtx(environment_.nvtx, reports));
   set_span_source();
   report_parts_.emplace(ReportParts{environment_, output_, attribution_, *capture_, *live_, recording_file_,
                                     run_records_.get(), files_.get(), *registry_, mute_});
@@ -138,7 +139,7 @@ void Session::make_perf(internal::ProcessRole const& role) {
 
 // The capturing layer comes first, since the other layers take their times from it. The perturbing layer comes last, so
 // a waiting thread has already recorded where it is.
-void Session::make_registry() {
+void Session::make_registry(std::unique_ptr<tracing::Layer> nvtx_layer) {
   auto builder = tracing::RegistryBuilder()
                      .with(capture_->make_layer(mute_ ? 0 : LiveOutput::kLayer), capture_->take_filter())
                      .with(live_->make_layer(), live_->take_filter())
@@ -147,6 +148,7 @@ void Session::make_registry() {
     for (auto& layer : files_->take_layers()) builder.with(std::move(layer), file_filter());
   }
   for (auto& [layer, filter, statistics] : perf_->take_layers()) builder.with(std::move(layer), std::move(filter));
+  if (nvtx_layer != nullptr) builder.with(std::move(nvtx_layer), file_filter());
   if (environment_.perturb) builder.with(make_perturbing_layer(*environment_.perturb), file_filter());
   registry_ = std::move(builder).build();
 }

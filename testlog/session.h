@@ -69,7 +69,7 @@ class Session {
   void prepare_for_death_tests(internal::ProcessRole const& role);
   void make_files();
   void make_perf(internal::ProcessRole const& role);
-  void make_registry();
+  void make_registry(std::unique_ptr<tracing::Layer> nvtx_layer);
   void set_span_source();
   std::unique_ptr<tracing::Filter> file_filter() const;
 

@@ -22,7 +22,8 @@ PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/te
 # Rows that are compared with another row.
 OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
              "perf_summary_2_threads": "perf_summary", "span_registry_2_threads": "span_registry", "request_full_2_threads": "request_full",
-             "spdlog_bridged": "spdlog_alone", "captured_event": "captured_spdlog", "captured_span": "counter",
+             "spdlog_bridged": "spdlog_alone", "nvtx_out": "nvtx_tool", "nvtx_in": "nvtx_tool", "nvtx_in_off": "nvtx_tool",
+             "captured_event": "captured_spdlog", "captured_span": "counter",
              "captured_span_2_threads": "captured_span",
              "captured_event_2_threads": "captured_event", "captured_event_4_threads": "captured_event",
              "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog",

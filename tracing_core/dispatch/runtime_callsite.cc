@@ -76,7 +76,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   parts.level = description.level;
   parts.kind = description.kind;
   parts.max_level = LevelFilter::trace;
-  parts.owned = true;
+  parts.owned = !description.is_permanent;
   parts.is_perf = description.is_perf;
   parts.is_annotation = description.is_annotation;
   return parts;

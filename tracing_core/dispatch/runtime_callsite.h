@@ -25,6 +25,7 @@ struct CallsiteDescription {
   std::string_view function{};
   bool is_perf = false;        ///< see Metadata::is_perf()
   bool is_annotation = false;  ///< see Metadata::is_annotation()
+  bool is_permanent = false;   ///< the callsite is never freed, so its records cost what those of a macro cost
 };
 
 namespace internal {

@@ -52,6 +52,21 @@ TEST(RuntimeCallsite, CopiesItsDescription) {
   EXPECT_EQ(metadata.fields().index_of("field"), 0U);
 }
 
+TEST(RuntimeCallsite, StaysAfterItsLastCopyIfPermanent) {
+  static tracing::Metadata const* permanent = nullptr;
+  static bool is_found = false;
+  Recording const recording;
+  {
+    RuntimeCallsite const callsite({.name = "permanent", .is_permanent = true});
+    permanent = &callsite.metadata();
+    EXPECT_NE(callsite.callsite().enabled(), 0u);
+  }
+  tracing::visit_callsites([](void*, tracing::Metadata const& metadata) { is_found |= &metadata == permanent; },
+                           nullptr);
+  EXPECT_TRUE(is_found);
+  EXPECT_EQ(permanent->name(), "permanent");
+}
+
 TEST(RuntimeCallsite, NeedsNoDescription) {
   RuntimeCallsite const callsite({});
   EXPECT_TRUE(callsite.metadata().is_event());

@@ -118,7 +118,7 @@ struct MetadataParts {
   LevelFilter max_level = {};  // the most verbose level compiled into the callsite's translation unit
   bool has_module_path = false;
   bool has_message = false;
-  bool owned = false;  // made at run time: see RuntimeCallsite
+  bool owned = false;  // made at run time and freed at some time: see RuntimeCallsite
   bool is_perf = false;
   bool has_names_to_escape = false;  // name, target or a field name_needs_escaping()
   bool is_annotation = false;
