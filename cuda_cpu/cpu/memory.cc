@@ -59,12 +59,11 @@ CUresult refuse_free(Device& device, CUdeviceptr address) {
   {
     MutexLock const lock(device.allocations_mutex);
     if (device.allocations.contains(address))
-      return refuse(CUDA_ERROR_INVALID_VALUE,
-                    fmt::format("the allocation at 0x{:x} was not made in stream order", address));
+      return refuse_memory(fmt::format("the allocation at 0x{:x} was not made in stream order", address));
   }
   std::string const where = device.memory.describe(address, 1);
-  return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("no allocation of the device begins at 0x{:x}{}{}", address,
-                                                      where.empty() ? "" : ": ", where));
+  return refuse_memory(
+      fmt::format("no allocation of the device begins at 0x{:x}{}{}", address, where.empty() ? "" : ": ", where));
 }
 
 }  // namespace
@@ -144,7 +143,7 @@ CUresult mem_free_host(void* memory) {
     // Deallocated when the call returns.
     auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));
     lock.unlock();
-    if (held.empty()) return CUDA_ERROR_INVALID_VALUE;
+    if (held.empty()) return refuse_memory(fmt::format("no pinned memory begins at {}", memory));
     auto const result = device.wait(device.streams.end_of_all());
     device.memory.unmap_host(memory);
     return result;
