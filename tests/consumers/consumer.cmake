@@ -14,6 +14,14 @@ add_executable(profiling ${sources}/profiling.cc)
 target_link_libraries(profiling PRIVATE tracing::profile)
 add_test(NAME profiling COMMAND profiling)
 
+if(TARGET testlog::nvtx)
+  add_executable(nvtx ${sources}/nvtx.cc)
+  target_link_libraries(nvtx PRIVATE testlog::main testlog::nvtx)
+  add_test(NAME nvtx COMMAND nvtx)
+  set_tests_properties(nvtx PROPERTIES ENVIRONMENT TRACE_NVTX=out
+    PASS_REGULAR_EXPRESSION "TRACE_NVTX=out: no NVTX tool" FAIL_REGULAR_EXPRESSION "FAILED")
+endif()
+
 if(TARGET testlog::command)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/run.folded "main;work 1\n")
   add_test(NAME command COMMAND testlog::command flame ${CMAKE_CURRENT_BINARY_DIR}/run.folded)
