@@ -27,6 +27,12 @@ void read_timeout(CpuDriverOptions& options, VariableInput const& input) {
   if (auto const ns = input.read_seconds()) options.timeout = std::chrono::nanoseconds(*ns);
 }
 
+void read_frames(CpuDriverOptions& options, VariableInput const& input) {
+  bool const is_good = input.value.size() == 1 && input.value[0] >= '0' && input.value[0] <= '8';
+  if (!is_good) return input.reject(input.value, "not a valid number");
+  options.frames = static_cast<unsigned>(input.value[0] - '0');
+}
+
 void read_switch(bool& option, VariableInput const& input) {
   if (input.value != "on" && input.value != "off") return input.reject(input.value);
   option = input.value == "on";
@@ -69,6 +75,7 @@ CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(c
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   read_variable("TRACE_CUDA_MEMORY", get, reports,
                 [&](auto const& input) { options.memory_bytes = input.read_size().value_or(options.memory_bytes); });
+  read_variable("TRACE_CUDA_FRAMES", get, reports, [&](auto const& input) { read_frames(options, input); });
   read_variable("TRACE_CUDA_STATUS", get, reports,
                 [&](auto const& input) { read_switch(options.changes_status, input); });
   return options;

@@ -45,6 +45,16 @@ TEST(Settings, TheMemoryIsInBytesOrWithAUnit) {
   EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4G"}}).memory_bytes, std::uint64_t{4} << 30);
 }
 
+TEST(Settings, FramesAreADigit) {
+  EXPECT_EQ(read_well({}).frames, 3u);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_FRAMES", "0"}}).frames, 0u);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_FRAMES", "8"}}).frames, 8u);
+  for (char const* const bad : {"9", "-1", "33", "all"}) {
+    EXPECT_EQ(reports_of({{"TRACE_CUDA_FRAMES", bad}}),
+              std::string("testlog: TRACE_CUDA_FRAMES=") + bad + ": not a valid number; expected 0 to 8\n");
+  }
+}
+
 TEST(Settings, TheStatusIsOnOrOff) {
   EXPECT_TRUE(read_well({}).changes_status);
   EXPECT_FALSE(read_well({{"TRACE_CUDA_STATUS", "off"}}).changes_status);
