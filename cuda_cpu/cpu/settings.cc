@@ -38,6 +38,17 @@ void read_switch(bool& option, VariableInput const& input) {
   option = input.value == "on";
 }
 
+// For a test that testlog_discover_tests() made: the variable is set to four fifths of the test's TIMEOUT. testlog
+// reports a bad value.
+void read_time_of_test(CpuDriverOptions& options, char const* (*get)(char const* name)) {
+  char const* const value = get("TRACE_HANG_AFTER_DEFAULT");
+  if (value == nullptr || *value == '\0') return;
+  constexpr tracing::environment::Variable kVariable{"TRACE_HANG_AFTER_DEFAULT", "seconds", "", "", nullptr};
+  std::string ignored;
+  if (auto const ns = VariableInput{kVariable, value, ignored}.read_seconds())
+    options.timeout = std::chrono::nanoseconds(*ns);
+}
+
 bool set_check(CpuDriverOptions& options, std::string_view word) {
   if (word == "all") {
     options.checks.race = options.checks.init = options.checks.init_shared = options.checks.sync = true;
@@ -71,6 +82,7 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
 
 CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name),
                                   std::string& reports) {
+  if (options.timeout == std::chrono::nanoseconds(0)) read_time_of_test(options, get);
   read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   read_variable("TRACE_CUDA_MEMORY", get, reports,

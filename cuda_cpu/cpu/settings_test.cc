@@ -39,6 +39,22 @@ TEST(Settings, TheTimeoutIsInSeconds) {
   EXPECT_EQ(read_well({{"TRACE_CUDA_TIMEOUT", "off"}}).timeout, 0s);
 }
 
+TEST(Settings, TheTimeoutOfATestIsThatOfItsKernels) {
+  std::string reports;
+  set_to = {{"TRACE_HANG_AFTER_DEFAULT", "48"}};
+  auto const get = [](char const* name) -> char const* {
+    auto const found = set_to.find(name);
+    return found == set_to.end() ? nullptr : found->second.c_str();
+  };
+  EXPECT_EQ(with_environment({}, get, reports).timeout, 48s);
+  EXPECT_EQ(read_well(set_to).timeout, 7s) << "the program's own";
+  set_to["TRACE_CUDA_TIMEOUT"] = "off";
+  EXPECT_EQ(with_environment({}, get, reports).timeout, 0s);
+  set_to = {{"TRACE_HANG_AFTER_DEFAULT", "soon"}};
+  EXPECT_EQ(with_environment({}, get, reports).timeout, 0s);
+  EXPECT_EQ(reports, "");
+}
+
 TEST(Settings, TheMemoryIsInBytesOrWithAUnit) {
   EXPECT_EQ(read_well({}).memory_bytes, std::uint64_t{1} << 30);
   EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4096"}}).memory_bytes, 4096u);
