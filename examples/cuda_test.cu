@@ -18,11 +18,11 @@ void brighten(std::vector<float>& pixels, float factor) {
   TRACE_FN(debug, tracing::kv("pixels", pixels.size()), factor);
   unsigned const count = static_cast<unsigned>(pixels.size()), threads = 32;
   float* values = nullptr;
-  TRACE_CUDA_CHECK_THROW(cudaMalloc(&values, count * sizeof(float)));
-  TRACE_CUDA_CHECK_THROW(cudaMemcpy(values, pixels.data(), count * sizeof(float), cudaMemcpyHostToDevice));
+  TRACE_CUDA_CALL_THROW(cudaMalloc(&values, count * sizeof(float)));
+  TRACE_CUDA_CALL_THROW(cudaMemcpy(values, pixels.data(), count * sizeof(float), cudaMemcpyHostToDevice));
   TRACE_LAUNCH(scale, count / threads, threads, 0, nullptr, values, count, factor);  // the bug: not rounded up
-  TRACE_CUDA_CHECK_THROW(cudaMemcpy(pixels.data(), values, count * sizeof(float), cudaMemcpyDeviceToHost));
-  TRACE_CUDA_CHECK_THROW(cudaFree(values));
+  TRACE_CUDA_CALL_THROW(cudaMemcpy(pixels.data(), values, count * sizeof(float), cudaMemcpyDeviceToHost));
+  TRACE_CUDA_CALL_THROW(cudaFree(values));
 }
 
 TEST_LOG(Brighten, TakesBlocksOfPixels, .default_filter = "images=trace") {

@@ -720,7 +720,7 @@ TEST(BadValues, AreTestedForEveryVariable) {
             "TRACE_CI_ARTIFACT", "TRACE_JUNIT",  // these take any text
             "TRACESTATE",                        // ignored without TRACEPARENT
             // read by the CPU backend alone
-            "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY"};
+            "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY", "TRACE_CUDA_STATUS", "TRACE_CUDA_FRAMES"};
   for (tracing::environment::Variable const& variable : all_variables()) read.emplace_back(variable.name);
   for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
   std::sort(tried.begin(), tried.end());

@@ -18,7 +18,7 @@
 //   TRACING_NO_SHORT_MACROS      define only TRACING_INFO and the like, not TRACE_INFO
 //   TRACING_OPTIONAL_LONG_NAMES  as TRACING_NO_SHORT_MACROS, but only for this #include: for a header whose users may
 //                                themselves define such short names
-//   TRACING_OPTIONAL_CUDA        also define TRACE_CUDA_CHECK, TRACE_CUDA_CHECK_THROW and TRACE_LAUNCH, which are
+//   TRACING_OPTIONAL_CUDA        also define TRACE_CUDA_CALL, TRACE_CUDA_CALL_THROW and TRACE_LAUNCH, which are
 //                                always defined for nvcc
 //
 // TRACING_OFF_INFO and the like are statements that do nothing even if testlog is used; tracing::without_testlog has
@@ -455,8 +455,8 @@ T off_result_or_throw(char const* call, T code) {
 #define TRACING_PERF_TRANSFER TRACING_OFF_PERF_TRANSFER
 #define TRACING_PERF_THROUGHPUT TRACING_OFF_PERF_THROUGHPUT
 #define TRACING_PERF_FLOPS TRACING_OFF_PERF_FLOPS
-#define TRACING_CUDA_CHECK TRACING_OFF_CUDA_CHECK
-#define TRACING_CUDA_CHECK_THROW TRACING_OFF_CUDA_CHECK_THROW
+#define TRACING_CUDA_CALL TRACING_OFF_CUDA_CHECK
+#define TRACING_CUDA_CALL_THROW TRACING_OFF_CUDA_CHECK_THROW
 #define TRACING_LAUNCH TRACING_OFF_LAUNCH
 #endif
 #endif  // TRACING_OPTIONAL_VERSION
@@ -490,8 +490,8 @@ T off_result_or_throw(char const* call, T code) {
 #define TRACE_PERF_TRANSFER TRACING_PERF_TRANSFER
 #define TRACE_PERF_THROUGHPUT TRACING_PERF_THROUGHPUT
 #define TRACE_PERF_FLOPS TRACING_PERF_FLOPS
-#define TRACE_CUDA_CHECK TRACING_CUDA_CHECK
-#define TRACE_CUDA_CHECK_THROW TRACING_CUDA_CHECK_THROW
+#define TRACE_CUDA_CALL TRACING_CUDA_CALL
+#define TRACE_CUDA_CALL_THROW TRACING_CUDA_CALL_THROW
 #define TRACE_LAUNCH TRACING_LAUNCH
 #endif
 

@@ -109,9 +109,10 @@ CUresult array_3d_create(CUarray* out, CUDA_ARRAY3D_DESCRIPTOR const* descriptor
                     "an array of this format is not supported; expected 1, 2 or 4 integers, halves or floats");
     array->element_bytes = std::size_t{format->bytes} * descriptor->NumChannels;
     // Layers and faces are slices.
-    std::string const note = span_note("allocated");
-    array->memory = device.memory.allocate(array->row_bytes() * array->rows() * array->slices(), false,
-                                           note.empty() ? "of an array" : "of an array " + note);
+    MemoryNote note = span_note("allocated");
+    note.text = note.empty() ? "of an array" : "of an array " + note.text;
+    array->memory =
+        device.memory.allocate(array->row_bytes() * array->rows() * array->slices(), false, std::move(note));
     if (array->memory == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     if (device.options.checks.init) device.memory.track_writes(array->memory);
     std::shared_ptr<Array> shared(array.release(), [&device](Array* its) {

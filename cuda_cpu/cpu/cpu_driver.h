@@ -24,7 +24,8 @@ struct CpuDriverOptions {
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< capacity of the device; TRACE_CUDA_MEMORY wins
   unsigned workers = 0;  ///< number of multiprocessors: threads that run blocks; 0: one per core
   /// A launch that runs longer than this after its first block began is CUDA_ERROR_LAUNCH_TIMEOUT; its fault says where
-  /// each warp is. Zero: never. TRACE_CUDA_TIMEOUT, in seconds, wins.
+  /// each warp is. Zero: four fifths of the TIMEOUT of a test that testlog_discover_tests() made; never in other
+  /// programs. TRACE_CUDA_TIMEOUT, in seconds, wins.
   std::chrono::nanoseconds timeout{0};
   /// The checks that launches run with. TRACE_CUDA_CHECK adds `race`, `init`, `init_shared` and `sync`. With `init`,
   /// memory from cuMemAlloc and cuMemAllocAsync counts as never written until something writes it.
@@ -32,6 +33,9 @@ struct CpuDriverOptions {
   /// Reports memory that is not freed when the context is released or the process ends, which then has status 1.
   /// TRACE_CUDA_CHECK=leak sets it.
   bool leak_check = false;
+  /// How many frames of the host messages name for an allocation, a free and a launch that the stand-ins for NVIDIA's
+  /// libraries made: 0 to 8. TRACE_CUDA_FRAMES wins.
+  unsigned frames = 3;
   /// Off: no finding changes the status of the process. TRACE_CUDA_STATUS wins.
   bool changes_status = true;
   /// TRACE_CUDA_CHECK sets it: `shuffle` is StaleShuffle::fault, `zero_shuffle` is StaleShuffle::zero.

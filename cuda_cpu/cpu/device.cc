@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <thread>
 
 #include "cuda_cpu/cpu/lasting_thread_local.h"
@@ -159,6 +160,10 @@ void Device::report_leaks() {
   std::vector<std::string> leaks;
   {
     MutexLock const lock(allocations_mutex);
+    std::vector<CallSite> sites;
+    for (auto const& [address, its] : allocations) sites.push_back(memory.site_of(address));
+    for (auto const& [address, its] : host_memory) sites.push_back(memory.site_of(address));
+    find_names(std::span(sites).first(std::min(sites.size(), kMaxNamed)));
     for (auto const& [address, its] : allocations) leaks.push_back(memory.name_of(address));
     for (auto const& [address, its] : host_memory) leaks.push_back(memory.name_of(address));
   }
@@ -198,6 +203,23 @@ void DriverThreadState::end() noexcept {
 }
 
 DriverThreadState& this_thread() noexcept { return lasting_thread_local<DriverThreadState>(); }
+
+CallerScope::CallerScope(void const* frame) noexcept : is_outermost_(this_thread().entry == nullptr) {
+  if (is_outermost_) this_thread().entry = frame;
+}
+
+CallerScope::~CallerScope() {
+  if (!is_outermost_) return;
+  this_thread().entry = nullptr;
+  this_thread().has_launch_site = false;
+}
+
+CallSite this_call() noexcept {
+  DriverThreadState const& thread = this_thread();
+  if (thread.has_launch_site) return thread.launch_site;
+  if (thread.entry == nullptr || Device::get() == nullptr) return {};
+  return callers_of(thread.entry, Device::get()->options.frames);
+}
 
 CUcontext primary_context() noexcept { return reinterpret_cast<CUcontext>(std::uintptr_t{0x01000000}); }
 

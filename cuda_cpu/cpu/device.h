@@ -23,6 +23,7 @@
 #include "cuda_cpu/cpu/images.h"
 #include "cuda_cpu/cpu/streams.h"
 #include "cuda_cpu/cpu/unlisted_calls.h"
+#include "cuda_cpu/executor/call_site.h"
 #include "cuda_cpu/executor/device_memory.h"
 #include "cuda_cpu/executor/executor.h"
 #include "cuda_cpu/executor/program.h"
@@ -220,6 +221,9 @@ struct DriverThreadState {
   bool runs_host_function = false;
   bool copies_in_turn = false;   // see CopiesInTurn
   bool is_memory_error = false;  // the latest call freed or copied memory that is not allocated
+  void const* entry = nullptr;   // see CallerScope
+  bool has_launch_site = false;  // launch_site is where the launch that is being made was written as <<<...>>>
+  CallSite launch_site;
   std::string last_message;
   Streams::Handle stream;  // the stream of CU_STREAM_PER_THREAD
 
@@ -239,6 +243,22 @@ class [[nodiscard]] CopiesInTurn {
  private:
   bool const outer_;
 };
+
+/// While it exists, this_call() finds the caller of the function that makes it, unless an outer function has one.
+class [[nodiscard]] CallerScope {
+ public:
+  [[gnu::always_inline]] CallerScope() noexcept : CallerScope(__builtin_frame_address(0)) {}
+  CallerScope(CallerScope const&) = delete;
+  CallerScope& operator=(CallerScope const&) = delete;
+  ~CallerScope();
+
+ private:
+  explicit CallerScope(void const* frame) noexcept;
+  bool is_outermost_;
+};
+/// Returns where the program made the call that this thread is making, as CpuDriverOptions::frames says. Empty without
+/// a CallerScope.
+CallSite this_call() noexcept;
 
 /// Returns the only context.
 CUcontext primary_context() noexcept;

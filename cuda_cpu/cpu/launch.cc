@@ -47,6 +47,7 @@ struct Launch {
   CUstream stream = nullptr;
   tracing::cuda::LaunchId id = 0;
   tracing::Span span;
+  CallSite site;
   std::optional<tracing::cuda::DeviceCall> call;  // nothing if activity is not recorded
 };
 
@@ -174,6 +175,7 @@ void run(Device& device, Launch const& launch) {
   if (reports_totals) report_opcode_totals(statistics, launch.span);
   if (!fault || fault->kind == FaultKind::stopped) return;
   auto const code = code_of(fault->kind);
+  if (!launch.site.empty()) fault->message.append("; launched at ").append(launch.site.text());
   device.fail({code, launch.id, launch.stream, std::move(*fault)});
 }
 
@@ -256,6 +258,7 @@ CUresult submit(CUfunction handle, LaunchShape const& shape, CUstream stream_han
     if (result != CUDA_SUCCESS) return result;
     launch->id = tracing::cuda::current_launch();
     launch->span = tracing::Span::current();
+    launch->site = this_call();
     launch->call = tracing::cuda::current_device_call(tracing::cuda::ActivityKind::kernel);
     auto const end = device.submit(stream, [&device, launch] { run(device, *launch); });
     return device.launches_block ? device.wait({end}) : CUDA_SUCCESS;

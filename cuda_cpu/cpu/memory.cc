@@ -13,15 +13,16 @@ namespace {
 // Allocates memory. Memory freed in stream order is in use until the stream reaches the free, so if memory is short and
 // such frees are pending, waits for all streams.
 std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
-  std::string const note = span_note("allocated");
+  MemoryNote const note = span_note("allocated");
   if (auto const address = device.memory.allocate(bytes, false, note); address != 0) return address;
   if (device.pending_frees > 0) device.streams.wait(device.streams.end_of_all());
   return device.memory.allocate(bytes, false, note);
 }
 
-std::string pinned_note() {
-  std::string const note = span_note("allocated");
-  return note.empty() ? "of host memory" : "of host memory " + note;
+MemoryNote pinned_note() {
+  MemoryNote note = span_note("allocated");
+  note.text = note.empty() ? "of host memory" : "of host memory " + note.text;
+  return note;
 }
 
 // Begins to track which bytes of a new allocation are written.

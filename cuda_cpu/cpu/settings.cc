@@ -27,9 +27,26 @@ void read_timeout(CpuDriverOptions& options, VariableInput const& input) {
   if (auto const ns = input.read_seconds()) options.timeout = std::chrono::nanoseconds(*ns);
 }
 
+void read_frames(CpuDriverOptions& options, VariableInput const& input) {
+  bool const is_good = input.value.size() == 1 && input.value[0] >= '0' && input.value[0] <= '8';
+  if (!is_good) return input.reject(input.value, "not a valid number");
+  options.frames = static_cast<unsigned>(input.value[0] - '0');
+}
+
 void read_switch(bool& option, VariableInput const& input) {
   if (input.value != "on" && input.value != "off") return input.reject(input.value);
   option = input.value == "on";
+}
+
+// For a test that testlog_discover_tests() made: the variable is set to four fifths of the test's TIMEOUT. testlog
+// reports a bad value.
+void read_time_of_test(CpuDriverOptions& options, char const* (*get)(char const* name)) {
+  char const* const value = get("TRACE_HANG_AFTER_DEFAULT");
+  if (value == nullptr || *value == '\0') return;
+  constexpr tracing::environment::Variable kVariable{"TRACE_HANG_AFTER_DEFAULT", "seconds", "", "", nullptr};
+  std::string ignored;
+  if (auto const ns = VariableInput{kVariable, value, ignored}.read_seconds())
+    options.timeout = std::chrono::nanoseconds(*ns);
 }
 
 bool set_check(CpuDriverOptions& options, std::string_view word) {
@@ -65,10 +82,12 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
 
 CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name),
                                   std::string& reports) {
+  if (options.timeout == std::chrono::nanoseconds(0)) read_time_of_test(options, get);
   read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   read_variable("TRACE_CUDA_MEMORY", get, reports,
                 [&](auto const& input) { options.memory_bytes = input.read_size().value_or(options.memory_bytes); });
+  read_variable("TRACE_CUDA_FRAMES", get, reports, [&](auto const& input) { read_frames(options, input); });
   read_variable("TRACE_CUDA_STATUS", get, reports,
                 [&](auto const& input) { read_switch(options.changes_status, input); });
   return options;

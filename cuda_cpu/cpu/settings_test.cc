@@ -39,10 +39,36 @@ TEST(Settings, TheTimeoutIsInSeconds) {
   EXPECT_EQ(read_well({{"TRACE_CUDA_TIMEOUT", "off"}}).timeout, 0s);
 }
 
+TEST(Settings, TheTimeoutOfATestIsThatOfItsKernels) {
+  std::string reports;
+  set_to = {{"TRACE_HANG_AFTER_DEFAULT", "48"}};
+  auto const get = [](char const* name) -> char const* {
+    auto const found = set_to.find(name);
+    return found == set_to.end() ? nullptr : found->second.c_str();
+  };
+  EXPECT_EQ(with_environment({}, get, reports).timeout, 48s);
+  EXPECT_EQ(read_well(set_to).timeout, 7s) << "the program's own";
+  set_to["TRACE_CUDA_TIMEOUT"] = "off";
+  EXPECT_EQ(with_environment({}, get, reports).timeout, 0s);
+  set_to = {{"TRACE_HANG_AFTER_DEFAULT", "soon"}};
+  EXPECT_EQ(with_environment({}, get, reports).timeout, 0s);
+  EXPECT_EQ(reports, "");
+}
+
 TEST(Settings, TheMemoryIsInBytesOrWithAUnit) {
   EXPECT_EQ(read_well({}).memory_bytes, std::uint64_t{1} << 30);
   EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4096"}}).memory_bytes, 4096u);
   EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4G"}}).memory_bytes, std::uint64_t{4} << 30);
+}
+
+TEST(Settings, FramesAreADigit) {
+  EXPECT_EQ(read_well({}).frames, 3u);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_FRAMES", "0"}}).frames, 0u);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_FRAMES", "8"}}).frames, 8u);
+  for (char const* const bad : {"9", "-1", "33", "all"}) {
+    EXPECT_EQ(reports_of({{"TRACE_CUDA_FRAMES", bad}}),
+              std::string("testlog: TRACE_CUDA_FRAMES=") + bad + ": not a valid number; expected 0 to 8\n");
+  }
 }
 
 TEST(Settings, TheStatusIsOnOrOff) {

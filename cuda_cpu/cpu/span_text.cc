@@ -1,11 +1,16 @@
 #include "cuda_cpu/cpu/span_text.h"
 
+#include "cuda_cpu/cpu/device.h"
+
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/format/span_path.h"
 
 namespace cuda_cpu::cpu {
 
-std::string span_note(std::string_view verb) {
+namespace {
+
+// Returns " in load{layer=3}"; empty without a span.
+std::string span_of_user() {
   tracing::Subscriber* const subscriber = tracing::current_subscriber();
   tracing::Registry* const registry = subscriber == nullptr ? nullptr : subscriber->as_registry();
   if (registry == nullptr) return {};
@@ -19,7 +24,15 @@ std::string span_note(std::string_view verb) {
       &of_user);
   tracing::TextBuffer path;
   tracing::append_span_path(path, of_user);
-  return path.empty() ? std::string() : std::string(verb).append(" in ").append(path.view());
+  return path.empty() ? std::string() : std::string(" in ").append(path.view());
+}
+
+}  // namespace
+
+MemoryNote span_note(std::string_view verb) {
+  CallSite const site = this_call();
+  std::string span = span_of_user();
+  return site.empty() && span.empty() ? MemoryNote() : MemoryNote(std::string(verb), site, std::move(span));
 }
 
 }  // namespace cuda_cpu::cpu

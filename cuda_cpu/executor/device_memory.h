@@ -10,8 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cuda_cpu/executor/call_site.h"
 #include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu {
@@ -54,6 +56,23 @@ struct MemoryRange {
   }
 };
 
+/// Says what an allocation is, or who freed it, and where the program called: "allocated at pool.cc:88 in load".
+struct MemoryNote {
+  MemoryNote() = default;
+  MemoryNote(std::string its_text) : text(std::move(its_text)) {}
+  MemoryNote(char const* its_text) : text(its_text) {}
+  MemoryNote(std::string its_text, CallSite its_site, std::string its_span)
+      : text(std::move(its_text)), site(its_site), span(std::move(its_span)) {}
+
+  bool empty() const noexcept { return text.empty(); }
+  /// Finds the names of the site.
+  std::string to_string() const;
+
+  std::string text;
+  CallSite site;
+  std::string span;  // " in load{layer=3}"
+};
+
 /// All ranges at one moment, sorted by address. Keeps the allocations alive.
 using MemorySnapshot = std::vector<MemoryRange>;
 
@@ -67,11 +86,11 @@ class DeviceMemory {
   /// Allocates `bytes` of uninitialized memory, aligned to kAlignment and followed by a gap of kAlignment bytes that
   /// belongs to no allocation. Returns zero if the capacity or the host's memory is exhausted, or if `bytes` is zero.
   /// `note` says in describe() what the memory is: "allocated in load{layer=3}".
-  std::uintptr_t allocate(std::uint64_t bytes, bool constant = false, std::string note = {});
+  std::uintptr_t allocate(std::uint64_t bytes, bool constant = false, MemoryNote note = {});
   /// Frees the allocation that begins at `address`; returns false if none begins there. A running kernel may still use
   /// the memory. To recognize later uses of freed memory, remembers the last 256 freed allocations, and does not reuse
   /// those of at most 4 MiB, 16 MiB in all. `note` says who freed it: "freed in unload".
-  bool free(std::uintptr_t address, std::string note = {});
+  bool free(std::uintptr_t address, MemoryNote note = {});
 
   /// Tracks which bytes of an allocation are written, for Checks::init: by kernels that are checked, and by calls of
   /// mark_written().
@@ -97,7 +116,7 @@ class DeviceMemory {
 
   /// Lets kernels also use host memory, by its host address. The caller must keep the memory alive while it is mapped
   /// or a kernel uses it.
-  void map_host(void* begin, std::uint64_t bytes, std::string note = "of host memory");
+  void map_host(void* begin, std::uint64_t bytes, MemoryNote note = "of host memory");
   void unmap_host(void* begin);
 
   /// Returns the range that holds all of [address, address + bytes), if one does.
@@ -105,6 +124,8 @@ class DeviceMemory {
   /// Returns "1024 bytes allocated in load{layer=3} (allocation 7)" for the range that begins there; empty if none
   /// does.
   std::string name_of(std::uintptr_t address) const;
+  /// Returns where the range that begins there was allocated.
+  CallSite site_of(std::uintptr_t address) const;
   std::shared_ptr<MemorySnapshot const> snapshot() const;
 
   std::uint64_t capacity_bytes() const noexcept { return capacity_bytes_; }
@@ -115,12 +136,12 @@ class DeviceMemory {
   using Mutex = tracing::support::Mutex;
   struct Note {
     std::uint64_t number = 0;  // number of the allocation, from 1; zero: memory of the host
-    std::string text;
+    MemoryNote text;
   };
   struct Freed {
     MemoryRange range;
     Note allocated;
-    std::string freed;
+    MemoryNote freed;
   };
   static std::string text_of(MemoryRange const& range, Note const& note);
 

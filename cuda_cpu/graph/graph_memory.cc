@@ -31,8 +31,9 @@ Memory& memory() {
 
 std::shared_ptr<GraphAllocation> GraphAllocation::make(std::size_t bytes) {
   auto& device = *cpu::Device::get();
-  std::string note = cpu::span_note("allocated for a graph");
-  CUdeviceptr const address = device.memory.allocate(bytes, false, note.empty() ? "of a graph" : std::move(note));
+  MemoryNote note = cpu::span_note("allocated for a graph");
+  CUdeviceptr const address =
+      device.memory.allocate(bytes, false, note.empty() ? MemoryNote("of a graph") : std::move(note));
   if (address == 0) return nullptr;
   if (device.options.checks.init) device.memory.track_writes(address);
   auto allocation = std::make_shared<GraphAllocation>(address, bytes);

@@ -36,7 +36,8 @@ std::string foreign_runtime_text(std::string_view file);
 /// Makes a call of the runtime. If the program has a context, the call runs in it, and the runtime does not retain it.
 /// Errors that exist only in the runtime become CUDA_ERROR_INVALID_VALUE. Leaves cudaGetLastError() unchanged.
 template <class Call, class... Arguments>
-CUresult forward(Call call, Arguments... arguments) noexcept {
+[[gnu::always_inline]] inline CUresult forward(Call call, Arguments... arguments) noexcept {
+  cpu::CallerScope const caller;
   process::RuntimeThreadState& thread = process::this_thread();
   auto const [before, was_current] = std::pair(thread.last_error, thread.is_current);
   bool const has_context = cpu::this_thread().current != nullptr;

@@ -82,27 +82,45 @@ CUDA_MEMCPY3D from_2d(CUDA_MEMCPY2D const& its) {
 
 extern "C" {
 
-CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) { return done(driver().mem_alloc(address, bytes)); }
-CUresult cuMemFree(CUdeviceptr address) { return done(driver().mem_free(address)); }
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().mem_alloc(address, bytes));
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().mem_free(address));
+}
 CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height, unsigned) {
   if (address == nullptr || pitch == nullptr) return CUDA_ERROR_INVALID_VALUE;
   constexpr std::size_t kPitch = 512;
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
   return cuMemAlloc(address, *pitch * height);
 }
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) { return done(driver().mem_free_async(address, stream)); }
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().mem_free_async(address, stream));
+}
 CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().mem_alloc_managed(address, bytes, flags));
 }
 CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().mem_host_alloc(memory, bytes, flags));
 }
 CUresult cuMemAllocHost(void** memory, std::size_t bytes) { return cuMemHostAlloc(memory, bytes, 0); }
-CUresult cuMemFreeHost(void* memory) { return done(driver().mem_free_host(memory)); }
+CUresult cuMemFreeHost(void* memory) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().mem_free_host(memory));
+}
 CUresult cuMemHostRegister(void* memory, std::size_t bytes, unsigned flags) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().mem_host_register(memory, bytes, flags));
 }
-CUresult cuMemHostUnregister(void* memory) { return done(driver().mem_host_unregister(memory)); }
+CUresult cuMemHostUnregister(void* memory) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().mem_host_unregister(memory));
+}
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* memory, unsigned flags) {
   return check(api().mem_host_get_device_pointer(address, memory, flags), "cuMemHostGetDevicePointer()");
 }
@@ -140,27 +158,35 @@ CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdev
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, void const* from, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_htod(to, from, bytes));
 }
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_dtoh(to, from, bytes));
 }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_dtod(to, from, bytes));
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_htod_async(to, from, bytes, stream));
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_dtoh_async(to, from, bytes, stream));
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_dtod_async(to, from, bytes, stream));
 }
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d(unified(to, from, bytes)));
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d_async(unified(to, from, bytes), stream));
 }
 CUresult cuMemcpy2D(CUDA_MEMCPY2D const* copy) {
@@ -178,21 +204,27 @@ CUresult cuMemcpy3DAsync(CUDA_MEMCPY3D const* copy, CUstream stream) {
 }
 
 CUresult cuMemcpyHtoAAsync(CUarray to, std::size_t offset, void const* from, std::size_t bytes, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d_async(of_row({.array = to, .offset = offset}, {.host = from}, bytes), stream));
 }
 CUresult cuMemcpyHtoA(CUarray to, std::size_t offset, void const* from, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d(of_row({.array = to, .offset = offset}, {.host = from}, bytes)));
 }
 CUresult cuMemcpyAtoHAsync(void* to, CUarray from, std::size_t offset, std::size_t bytes, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d_async(of_row({.host = to}, {.array = from, .offset = offset}, bytes), stream));
 }
 CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t offset, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d(of_row({.host = to}, {.array = from, .offset = offset}, bytes)));
 }
 CUresult cuMemcpyDtoA(CUarray to, std::size_t offset, CUdeviceptr from, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d(of_row({.array = to, .offset = offset}, {.device = from}, bytes)));
 }
 CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t offset, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memcpy_3d(of_row({.device = to}, {.array = from, .offset = offset}, bytes)));
 }
 CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset, std::size_t bytes) {
@@ -212,18 +244,23 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CU
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d8(to, value, count));
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d8_async(to, value, count, stream));
 }
 CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d32(to, value, count));
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d32_async(to, value, count, stream));
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d2d16_async(to, 2 * count, value, count, 1, stream));
 }
 CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
@@ -231,6 +268,7 @@ CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
                            std::size_t height, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d2d8_async(to, pitch, value, width, height, stream));
 }
 CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height) {
@@ -238,6 +276,7 @@ CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, st
 }
 CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
                             std::size_t height, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d2d16_async(to, pitch, value, width, height, stream));
 }
 CUresult cuMemsetD2D16(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height) {
@@ -245,6 +284,7 @@ CUresult cuMemsetD2D16(CUdeviceptr to, std::size_t pitch, unsigned short value, 
 }
 CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
                             CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().memset_d2d32_async(to, pitch, value, width, height, stream));
 }
 CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
@@ -275,6 +315,9 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) 
   if (result == CUDA_SUCCESS) *descriptor = {its.Width, its.Height, its.Format, its.NumChannels};
   return result;
 }
-CUresult cuArrayDestroy(CUarray array) { return done(driver().array_destroy(array)); }
+CUresult cuArrayDestroy(CUarray array) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().array_destroy(array));
+}
 
 }  // extern "C"

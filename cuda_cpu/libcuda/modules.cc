@@ -50,8 +50,12 @@ CUresult cuModuleLoad(CUmodule* module, char const* path) {
     return check(CUDA_ERROR_INVALID_IMAGE, std::string("cuModuleLoad(") + path + ")");
   return done(driver().module_load(module, image.c_str(), path, image.size()));
 }
-CUresult cuModuleUnload(CUmodule module) { return done(driver().module_unload(module)); }
+CUresult cuModuleUnload(CUmodule module) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().module_unload(module));
+}
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, char const* name) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().module_get_function(function, module, name));
 }
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module, char const* name) {
@@ -166,12 +170,14 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache preference, CUdevi
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
                         void** extra) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().launch_kernel(function_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
                                      shared_bytes, stream, parameters, extra));
 }
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void** parameters) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().launch_cooperative_kernel(function_of(function), {grid_x, grid_y, grid_z},
                                                  {block_x, block_y, block_z}, shared_bytes, stream, parameters));
 }
@@ -193,6 +199,7 @@ CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction functi
                         configuration->sharedMemBytes, configuration->hStream, parameters, extra);
 }
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().launch_host_func(stream, function, data));
 }
 

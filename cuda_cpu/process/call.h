@@ -8,6 +8,7 @@
 #include <new>
 #include <source_location>
 
+#include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/graph/errors.h"
 #include "cuda_cpu/process/failed_calls.h"
 #include "cuda_cpu/process/thread_state.h"
@@ -32,7 +33,8 @@ cudaError_t finish(cudaError_t error, Where const& where = Where::current()) noe
 
 /// Runs the body of a call, which returns a cudaError_t or a CUresult. Exceptions become errors.
 template <auto kStart = start_after_refusals, class Body>
-cudaError_t call(Body const& body, Where const& where = Where::current()) noexcept {
+[[gnu::always_inline]] inline cudaError_t call(Body const& body, Where const& where = Where::current()) noexcept {
+  cpu::CallerScope const caller;
   try {
     if (cudaError_t const error = kStart(); error != cudaSuccess) return finish_call(error, where);
     return finish_call(graph::to_error(body()), where);
@@ -45,7 +47,8 @@ cudaError_t call(Body const& body, Where const& where = Where::current()) noexce
 
 /// As call(), for calls that free or destroy: they work after a refused launch, because destructors make them.
 template <class Body>
-cudaError_t release_call(Body const& body, Where const& where = Where::current()) noexcept {
+[[gnu::always_inline]] inline cudaError_t release_call(Body const& body,
+                                                       Where const& where = Where::current()) noexcept {
   return call<start>(body, where);
 }
 

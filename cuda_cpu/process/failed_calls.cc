@@ -25,16 +25,27 @@ std::string name_of(std::string_view function) {
   return is_public && function.find(':') == function.npos ? std::string(function) + "()" : "a call of the runtime";
 }
 
+// Returns " at pool.cc:88"; empty if it is not known where the program made the call.
+std::string place_of_call() {
+  CallSite const site = cpu::this_call();
+  return site.empty() ? std::string() : std::string(" at ").append(site.text());
+}
+
+// Says a text, and where the program made the call, unless the text was said before.
 void say_once(std::string_view text) {
   if (TRACE_ENABLED(error)) return;
   static tracing::support::Mutex mutex;
   static auto& said = *new std::set<std::string, std::less<>>;
+  std::size_t count = 0;
   {
     tracing::support::MutexLock const lock(mutex);
     if (said.size() > kMaxSaid || !said.emplace(text).second) return;
-    if (said.size() > kMaxSaid) text = "further failed calls are not listed; TRACE_FILTER=warn shows them all";
+    count = said.size();
   }
-  graph::explain(text);
+  if (count > kMaxSaid)
+    graph::explain("further failed calls are not listed; TRACE_FILTER=warn shows them all");
+  else
+    graph::explain(std::string(text).append(place_of_call()));
 }
 
 // Returns true if every call fails, for a reason that was reported.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda_cpu/executor/call_site.h"
+
 namespace cuda_cpu::process {
 
 /// A failed call of the driver that was not reported yet. Empty if there is none.
@@ -22,6 +24,7 @@ struct LaunchConfiguration {
   dim3 block;
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  CallSite site{};
 };
 
 struct RuntimeThreadState {

@@ -43,6 +43,17 @@ void fault_has_a_long_name() {
       <<<1, 32>>>(allocate(31));
 }
 
+void uses_freed_memory() {
+  int* const memory = allocate(256);
+  cudaFree(memory);
+  fill<<<1, 32>>>(memory);
+  cudaDeviceSynchronize();
+}
+
+void leaks() {
+  for (int i = 0; i < 2; ++i) allocate(256);
+}
+
 void frees_twice() {
   int* const memory = allocate(256);
   cudaFree(memory);
@@ -114,6 +125,8 @@ constexpr struct {
               {"fault_is_ignored", fault_is_ignored},
               {"fault_ends_with_another_status", fault_ends_with_another_status},
               {"fault_has_a_long_name", fault_has_a_long_name},
+              {"uses_freed_memory", uses_freed_memory},
+              {"leaks", leaks},
               {"frees_twice", frees_twice},
               {"copies_too_much", copies_too_much},
               {"asks_for_errors", asks_for_errors},

@@ -41,9 +41,10 @@ cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters
           : driver().launch_kernel(function, blocks, threads, shared, stream_of(stream), parameters));
 }
 
-cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                      cudaStream_t stream, bool is_cooperative = false,
-                      Where const& where = Where::current()) noexcept {
+[[gnu::always_inline]] inline cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters,
+                                                    std::size_t shared_bytes, cudaStream_t stream,
+                                                    bool is_cooperative = false,
+                                                    Where const& where = Where::current()) noexcept {
   auto const body = [&] {
     Kernel* const kernel = registry().find_kernel(host_function);
     if (kernel == nullptr) return no_kernel(host_function);

@@ -10,8 +10,8 @@ namespace {
 
 // Zero bytes are an error for the driver. Here they succeed, and the pointer is null.
 template <class Allocate>
-cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes,
-                     Where const& where = Where::current()) noexcept {
+[[gnu::always_inline]] inline cudaError_t allocate(void** pointer, std::size_t bytes, Allocate const& allocate_bytes,
+                                                   Where const& where = Where::current()) noexcept {
   auto const body = [&]() -> cudaError_t {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     *pointer = nullptr;

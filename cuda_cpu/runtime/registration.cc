@@ -44,7 +44,9 @@ char __cudaInitModule(void** handle) {
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
-  cuda_cpu::runtime::this_thread().configurations.push_back({grid, block, shared_bytes, stream});
+  cuda_cpu::cpu::CallerScope const caller;
+  cuda_cpu::runtime::this_thread().configurations.push_back(
+      {grid, block, shared_bytes, stream, cuda_cpu::cpu::this_call()});
   return 0;
 }
 
@@ -56,6 +58,9 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   *block = latest.block;
   *shared_bytes = latest.shared_bytes;
   *static_cast<cudaStream_t*>(stream) = latest.stream;
+  auto& thread = cuda_cpu::cpu::this_thread();
+  thread.launch_site = latest.site;
+  thread.has_launch_site = !latest.site.empty();
   configurations.pop_back();
   return cudaSuccess;
 }

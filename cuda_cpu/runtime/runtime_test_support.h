@@ -29,8 +29,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 
 namespace cuda_cpu::runtime {
 
-// The tests expect refusals, so these do not make the status of the process 1.
-inline bool const expects_refusals = set_cpu_driver_options({.changes_status = false});
+// The tests expect refusals, so these do not make the status of the process 1, and texts without lines.
+inline bool const is_prepared = set_cpu_driver_options({.frames = 0, .changes_status = false});
 
 inline std::string read_fat_binary(std::string const& name) {
   std::ifstream file(std::string(TESTLOG_TEST_DIR) + "/../fatbin/testdata/" + name + ".fatbin", std::ios::binary);

@@ -10,12 +10,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "testlog/run/address_lines.h"
 #include "testlog/run/process_maps.h"
+#include "tracing_core/support/address_lines.h"
 #include "tracing_core/support/monotonic_clock.h"
 
 namespace testlog { inline namespace v1 {
 
+using tracing::support::AddressLines;
 using tracing::support::monotonic_ns;
 
 // An ELF file, mapped as long as this lives.

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "testlog/outputs/labels.h"
-#include "testlog/run/address_lines.h"
 #include "testlog/run/code_places.h"
 #include "testlog/run/fault_cause.h"
 #include "testlog/run/function_name.h"
 #include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/support/address_lines.h"
 #include "tracing_core/support/span_clock.h"
 #include "tracing_core/support/zeroed_pages.h"
 
@@ -34,7 +34,7 @@ StateReport& StateReport::get() noexcept { return state_report; }
 
 void StateReport::prepare(ReportParts const& parts) noexcept {
   if (parts_ == nullptr) parts_ = &parts;
-  AddressLines::prepare();
+  tracing::support::AddressLines::prepare();
   // The pages take memory when they are used. They are never unmapped, since destructors of globals can hang or crash,
   // too.
   static auto* const pages = new tracing::support::ZeroedPages;

@@ -43,8 +43,8 @@ struct NoTime {
 #undef TRACE_PERF_FLOPS
 #undef TRACE_FIELDS
 #undef TRACE_ENUM
-#undef TRACE_CUDA_CHECK
-#undef TRACE_CUDA_CHECK_THROW
+#undef TRACE_CUDA_CALL
+#undef TRACE_CUDA_CALL_THROW
 #undef TRACE_LAUNCH
 #define TRACE_SPAN(...) static_assert(true)
 #define TRACE_FN(...) static_assert(true)
@@ -74,7 +74,7 @@ struct NoTime {
 #define TRACE_FIELDS(...)
 #define TRACE_ENUM(...)
 // These macros also execute their arguments.
-#define TRACE_CUDA_CHECK(...) (__VA_ARGS__)
-#define TRACE_CUDA_CHECK_THROW(...) (__VA_ARGS__)
+#define TRACE_CUDA_CALL(...) (__VA_ARGS__)
+#define TRACE_CUDA_CALL_THROW(...) (__VA_ARGS__)
 #define TRACE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)

@@ -36,7 +36,7 @@ void work() {
   cudaGetLastError();
   TRACE_FN(info);
   float* values = nullptr;
-  cudaError_t const failed = TRACE_CUDA_CHECK(cudaMalloc(&values, 512 * sizeof(float)));
+  cudaError_t const failed = TRACE_CUDA_CALL(cudaMalloc(&values, 512 * sizeof(float)));
   TRACE_INFO("the value of the check", tracing::kv("code", static_cast<int>(failed)));
   FORWARD(TRACE_LAUNCH(nothing, 1, 1, 16, 0));  // after a failed call, whose error is pending
   in_a_template(values);
@@ -44,11 +44,11 @@ void work() {
   if (TRACE_LAUNCH((scale<float, 2>), blocks, 32, 0, nullptr, values, 96) != cudaSuccess)
     TRACE_INFO("the value of the launch");
   try {
-    TRACE_CUDA_CHECK_THROW(cudaFree(values));
+    TRACE_CUDA_CALL_THROW(cudaFree(values));
   } catch (tracing::cuda::CallError const& e) {
     TRACE_INFO("thrown", tracing::kv("what", e.what()));
   }
-  TRACE_CUDA_CHECK(cudaErrorNotReady);
+  TRACE_CUDA_CALL(cudaErrorNotReady);
 }
 
 }  // namespace gpu

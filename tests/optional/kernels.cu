@@ -11,6 +11,6 @@ bool scaled(float* values, int count) {
   TRACE_SPAN(debug, "scaled", count, tracing::kv("bytes", count * 4));
   if (TRACE_LAUNCH((scale<float, 4>), 1, count, 0, nullptr, values) != cudaSuccess) return false;
   TRACE_LAUNCH(nothing, 1, 1, 0, nullptr);
-  TRACE_CUDA_CHECK_THROW(cudaDeviceSynchronize());
-  return TRACE_CUDA_CHECK(cudaGetLastError()) == cudaSuccess;
+  TRACE_CUDA_CALL_THROW(cudaDeviceSynchronize());
+  return TRACE_CUDA_CALL(cudaGetLastError()) == cudaSuccess;
 }

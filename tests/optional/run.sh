@@ -112,6 +112,6 @@ END
 g++ -std=c++20 -I "$root" -I . -fsyntax-only beside.cc || fail "a library that is switched off beside testlog"
 
 if ! g++ -std=c++11 -fno-exceptions -DTRACING_OPTIONAL_CUDA -fsyntax-only -x c++ - <<<'#include "tracing_optional.h"
-int f(int code) { return TRACE_CUDA_CHECK_THROW(code); }'; then fail "TRACE_CUDA_CHECK_THROW without exceptions"; fi
+int f(int code) { return TRACE_CUDA_CALL_THROW(code); }'; then fail "TRACE_CUDA_CALL_THROW without exceptions"; fi
 
 exit $failed

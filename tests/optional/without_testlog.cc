@@ -30,10 +30,10 @@ int kinds(int n) {
 }
 
 bool calls() {
-  if (TRACE_CUDA_CHECK(fails()) != 2) return false;
-  TRACE_CUDA_CHECK_THROW(fails() - 2);
+  if (TRACE_CUDA_CALL(fails()) != 2) return false;
+  TRACE_CUDA_CALL_THROW(fails() - 2);
   try {
-    TRACE_CUDA_CHECK_THROW(fails());
+    TRACE_CUDA_CALL_THROW(fails());
   } catch (tracing::cuda::CallError const& e) {
     return e.code() == 2 && std::string(e.what()) == "fails() failed: 2";
   }

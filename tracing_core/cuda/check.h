@@ -1,7 +1,7 @@
-// TRACE_CUDA_CHECK, TRACE_CUDA_CHECK_THROW and, under nvcc, TRACE_LAUNCH: for code that calls the runtime API, the
+// TRACE_CUDA_CALL, TRACE_CUDA_CALL_THROW and, under nvcc, TRACE_LAUNCH: for code that calls the runtime API, the
 // driver and NVIDIA's libraries directly. Includes no CUDA header and links no CUDA library.
 //
-//     TRACE_CUDA_CHECK(cudaMalloc(&values, bytes));
+//     TRACE_CUDA_CALL(cudaMalloc(&values, bytes));
 //     TRACE_LAUNCH(scale, grid, block, 0, stream, values, count, 2.0f);
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
-/// Thrown by TRACE_CUDA_CHECK_THROW. what() has the text of the call, the meaning of the code, its name and its number.
+/// Thrown by TRACE_CUDA_CALL_THROW. what() has the text of the call, the meaning of the code, its name and its number.
 class CallError : public std::runtime_error {
  public:
   CallError(std::string const& what, std::int64_t code, std::string name)
@@ -123,15 +123,15 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
 /// Evaluates a call, once, that returns a code with zero for success (cudaError_t, CUresult, nvrtcResult,
 /// cublasStatus_t, any enumeration or integer). The value of the macro is the code:
 ///
-///     if (TRACING_CUDA_CHECK(cudaMalloc(&p, n)) != cudaSuccess) return;
+///     if (TRACING_CUDA_CALL(cudaMalloc(&p, n)) != cudaSuccess) return;
 ///
 /// For an error, emits an event, level ERROR, with the text of the call and the number, name and meaning of the code.
 /// Name and meaning are known if the program links the library of the code. Codes for pending work (cudaErrorNotReady)
 /// are not errors.
-#define TRACING_CUDA_CHECK(...) \
+#define TRACING_CUDA_CALL(...) \
   TRACING_INTERNAL_CUDA_CHECK_(__COUNTER__, TRACING_INTERNAL_CUDA_IGNORE_, #__VA_ARGS__, __VA_ARGS__)
-/// As TRACING_CUDA_CHECK, but throws tracing::cuda::CallError after the event.
-#define TRACING_CUDA_CHECK_THROW(...) \
+/// As TRACING_CUDA_CALL, but throws tracing::cuda::CallError after the event.
+#define TRACING_CUDA_CALL_THROW(...) \
   TRACING_INTERNAL_CUDA_CHECK_(__COUNTER__, ::tracing::cuda::internal::throw_call_error, #__VA_ARGS__, __VA_ARGS__)
 
 #if defined(__CUDACC__)

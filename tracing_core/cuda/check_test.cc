@@ -46,9 +46,9 @@ T returned(T result, int = 0) {
 
 TEST(CudaCheck, EmitsNothingOnSuccess) {
   std::string const text = traced([] {
-    auto const result = TRACE_CUDA_CHECK(returned(cudaSuccess));
+    auto const result = TRACE_CUDA_CALL(returned(cudaSuccess));
     EXPECT_EQ(result, cudaSuccess);
-    auto const other = TRACE_CUDA_CHECK_THROW(returned(cudaSuccess));
+    auto const other = TRACE_CUDA_CALL_THROW(returned(cudaSuccess));
     EXPECT_EQ(other, cudaSuccess);
   });
   EXPECT_EQ(text, "");
@@ -56,7 +56,7 @@ TEST(CudaCheck, EmitsNothingOnSuccess) {
 
 TEST(CudaCheck, ReportsCallCodeNameAndMeaning) {
   std::string const text = traced([] {
-    auto const result = TRACE_CUDA_CHECK(returned(cudaErrorMade, 64));
+    auto const result = TRACE_CUDA_CALL(returned(cudaErrorMade, 64));
     EXPECT_EQ(result, cudaErrorMade);
   });
   EXPECT_EQ(text, "ERROR user: returned(cudaErrorMade, 64) failed: it was made error=cudaErrorMade code=35\n");
@@ -68,7 +68,7 @@ TEST(CudaCheck, ReportsThePlaceOfTheCall) {
   options.format.file = true;
   options.format.line_number = true;
   unsigned const line = __LINE__ + 1;
-  std::string const text = tracing_test::printed(std::move(options), [] { TRACE_CUDA_CHECK(returned(cudaErrorMade)); });
+  std::string const text = tracing_test::printed(std::move(options), [] { TRACE_CUDA_CALL(returned(cudaErrorMade)); });
   EXPECT_NE(text.find("check_test.cc:" + std::to_string(line) + ": returned(cudaErrorMade) failed"), std::string::npos)
       << text;
 }
@@ -79,15 +79,15 @@ TEST(CudaCheck, NamesTheCodesOfManyLibraries) {
     char const* text;
   };
   Case const cases[] = {
-      {[] { TRACE_CUDA_CHECK(CUDA_ERROR_MADE); },
+      {[] { TRACE_CUDA_CALL(CUDA_ERROR_MADE); },
        "CUDA_ERROR_MADE failed: a kernel read or wrote an invalid address error=CUDA_ERROR_ILLEGAL_ADDRESS "
        "code=700"},
-      {[] { TRACE_CUDA_CHECK(cudaErrorOfBoth); },
+      {[] { TRACE_CUDA_CALL(cudaErrorOfBoth); },
        "cudaErrorOfBoth failed: a kernel read or wrote an invalid address code=700"},
-      {[] { TRACE_CUDA_CHECK(CUBLAS_STATUS_MADE); },
+      {[] { TRACE_CUDA_CALL(CUBLAS_STATUS_MADE); },
        "CUBLAS_STATUS_MADE failed: a status of a library error=CUBLAS_STATUS_MADE code=7"},
-      {[] { TRACE_CUDA_CHECK(ncclMade); }, "ncclMade failed: a result of a library code=3"},
-      {[] { TRACE_CUDA_CHECK(CUPTI_MADE); },
+      {[] { TRACE_CUDA_CALL(ncclMade); }, "ncclMade failed: a result of a library code=3"},
+      {[] { TRACE_CUDA_CALL(CUPTI_MADE); },
        "CUPTI_MADE failed: the call returned the CUptiResult 15 error=CUPTI_MADE code=15"},
   };
   for (Case const& c : cases) EXPECT_EQ(traced(c.call), "ERROR user: " + std::string(c.text) + "\n");
@@ -95,11 +95,11 @@ TEST(CudaCheck, NamesTheCodesOfManyLibraries) {
 
 TEST(CudaCheck, ReportsTheNumberOfAnUnknownCode) {
   std::string text = traced([] {
-    TRACE_CUDA_CHECK(CUSPARSE_STATUS_MADE);
-    TRACE_CUDA_CHECK(CUFFT_MADE);
-    TRACE_CUDA_CHECK(CUDA_ERROR_NEW);
-    TRACE_CUDA_CHECK(Strong::bad);
-    TRACE_CUDA_CHECK(returned(-1));
+    TRACE_CUDA_CALL(CUSPARSE_STATUS_MADE);
+    TRACE_CUDA_CALL(CUFFT_MADE);
+    TRACE_CUDA_CALL(CUDA_ERROR_NEW);
+    TRACE_CUDA_CALL(Strong::bad);
+    TRACE_CUDA_CALL(returned(-1));
   });
   text = std::regex_replace(text, std::regex("[{(]anonymous( namespace)?[})]"), "<anonymous>");  // two compilers
   EXPECT_EQ(text,
@@ -112,18 +112,18 @@ TEST(CudaCheck, ReportsTheNumberOfAnUnknownCode) {
 
 TEST(CudaCheck, PendingWorkIsNoError) {
   std::string const text = traced([] {
-    auto const result = TRACE_CUDA_CHECK(cudaErrorNotReady);
+    auto const result = TRACE_CUDA_CALL(cudaErrorNotReady);
     EXPECT_EQ(result, cudaErrorNotReady);
-    TRACE_CUDA_CHECK_THROW(CUDA_ERROR_NOT_READY);
-    TRACE_CUDA_CHECK_THROW(ncclInProgress);
+    TRACE_CUDA_CALL_THROW(CUDA_ERROR_NOT_READY);
+    TRACE_CUDA_CALL_THROW(ncclInProgress);
   });
   EXPECT_EQ(text, "");
 }
 
 TEST(CudaCheck, MayBeInsideMacrosThatForwardStatements) {
   std::string const text = traced([] {
-    EXPECT_NO_THROW({ TRACE_CUDA_CHECK(returned(cudaErrorMade, 64)); });
-    EXPECT_THROW({ TRACE_CUDA_CHECK_THROW(returned(cudaErrorMade, 64)); }, tracing::cuda::CallError);
+    EXPECT_NO_THROW({ TRACE_CUDA_CALL(returned(cudaErrorMade, 64)); });
+    EXPECT_THROW({ TRACE_CUDA_CALL_THROW(returned(cudaErrorMade, 64)); }, tracing::cuda::CallError);
   });
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
 }
@@ -131,7 +131,7 @@ TEST(CudaCheck, MayBeInsideMacrosThatForwardStatements) {
 TEST(CudaCheck, ThrowsAfterTheEvent) {
   std::string const text = traced([] {
     try {
-      TRACE_CUDA_CHECK_THROW(returned(cudaErrorMade));
+      TRACE_CUDA_CALL_THROW(returned(cudaErrorMade));
       FAIL();
     } catch (tracing::cuda::CallError const& e) {
       EXPECT_STREQ(e.what(), "returned(cudaErrorMade) failed: it was made (cudaErrorMade, 35)");
@@ -140,28 +140,28 @@ TEST(CudaCheck, ThrowsAfterTheEvent) {
     }
   });
   EXPECT_EQ(text, "ERROR user: returned(cudaErrorMade) failed: it was made error=cudaErrorMade code=35\n");
-  EXPECT_THROW(TRACE_CUDA_CHECK_THROW(CUFFT_MADE), tracing::cuda::CallError);
+  EXPECT_THROW(TRACE_CUDA_CALL_THROW(CUFFT_MADE), tracing::cuda::CallError);
 }
 
 TEST(CudaCheck, EvaluatesTheCallOnce) {
   int calls = 0;
   auto const call = [&] { return ++calls, cudaErrorMade; };
-  TRACE_CUDA_CHECK(call());
+  TRACE_CUDA_CALL(call());
   EXPECT_EQ(calls, 1);
-  traced([&] { TRACE_CUDA_CHECK(call()); });
+  traced([&] { TRACE_CUDA_CALL(call()); });
   EXPECT_EQ(calls, 2);
 }
 
 TEST(CudaCheck, IsAnExpression) {
   auto const pass = []<class A, class B>(A a, B) { return a; };
   traced([&] {
-    if (TRACE_CUDA_CHECK(returned(cudaErrorMade)) != cudaSuccess) return;
+    if (TRACE_CUDA_CALL(returned(cudaErrorMade)) != cudaSuccess) return;
     ADD_FAILURE();
   });
   // A call with commas, and a nested call.
-  EXPECT_EQ(TRACE_CUDA_CHECK(pass.template operator()<cudaError, int>(TRACE_CUDA_CHECK(cudaSuccess), 1)), cudaSuccess);
+  EXPECT_EQ(TRACE_CUDA_CALL(pass.template operator()<cudaError, int>(TRACE_CUDA_CALL(cudaSuccess), 1)), cudaSuccess);
   int const tracing_result = 0;
-  EXPECT_EQ(TRACE_CUDA_CHECK(returned(tracing_result)), 0);
+  EXPECT_EQ(TRACE_CUDA_CALL(returned(tracing_result)), 0);
 }
 
 }}  // namespace user

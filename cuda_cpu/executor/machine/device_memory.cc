@@ -42,7 +42,13 @@ std::string beside(std::uintptr_t address, std::uint64_t distance, std::string t
 
 }  // namespace
 
-std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant, std::string note) {
+std::string MemoryNote::to_string() const {
+  std::string all = text;
+  if (!site.empty()) all.append(" at ").append(site.text());
+  return all.append(span);
+}
+
+std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant, MemoryNote note) {
   if (bytes == 0) return 0;
   {
     MutexLock const lock(mutex_);
@@ -65,7 +71,7 @@ std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant, std::s
   return begin;
 }
 
-bool DeviceMemory::free(std::uintptr_t address, std::string note) {
+bool DeviceMemory::free(std::uintptr_t address, MemoryNote note) {
   std::vector<std::shared_ptr<std::byte>> released;  // deallocated after the lock is released
   MutexLock const lock(mutex_);
   auto const found = ranges_.find(address);
@@ -95,7 +101,7 @@ bool DeviceMemory::free(std::uintptr_t address, std::string note) {
 // Returns "1024 bytes allocated in load{layer=3} (allocation 7)".
 std::string DeviceMemory::text_of(MemoryRange const& range, Note const& note) {
   std::string text = counted(range.end - range.begin, "byte");
-  if (!note.text.empty()) text += " " + note.text;
+  if (!note.text.empty()) text.append(" ").append(note.text.to_string());
   return note.number == 0 ? text : text + " (allocation " + std::to_string(note.number) + ")";
 }
 
@@ -105,12 +111,18 @@ std::string DeviceMemory::name_of(std::uintptr_t address) const {
   return found == ranges_.end() ? "" : text_of(found->second, notes_.at(address));
 }
 
+CallSite DeviceMemory::site_of(std::uintptr_t address) const {
+  MutexLock const lock(mutex_);
+  auto const found = notes_.find(address);
+  return found == notes_.end() ? CallSite() : found->second.text.site;
+}
+
 std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) const {
   if (address < kNullBytes) return "a null pointer";
   MutexLock const lock(mutex_);
   for (auto const& [range, allocated, freed] : freed_) {
     if (address < range.begin || address >= range.end) continue;
-    return "in " + text_of(range, allocated) + " that were " + (freed.empty() ? "freed" : freed);
+    return "in " + text_of(range, allocated) + " that were " + (freed.empty() ? "freed" : freed.to_string());
   }
   auto const above = ranges_.upper_bound(address);
   std::string text;
@@ -228,7 +240,7 @@ void DeviceMemory::set_heap_limit(std::uint64_t bytes) {
   heap_limit_ = bytes;
 }
 
-void DeviceMemory::map_host(void* begin, std::uint64_t bytes, std::string note) {
+void DeviceMemory::map_host(void* begin, std::uint64_t bytes, MemoryNote note) {
   auto const address = reinterpret_cast<std::uintptr_t>(begin);
   MutexLock const lock(mutex_);
   ranges_[address] = {address, address + bytes, nullptr, false, nullptr};

@@ -1,4 +1,4 @@
-#include "testlog/run/address_lines.h"
+#include "tracing_core/support/address_lines.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,10 +15,8 @@
 
 #include "tracing_core/support/monotonic_clock.h"
 
-namespace testlog { inline namespace v1 {
+namespace tracing { inline namespace v1 { namespace support {
 namespace {
-
-using tracing::support::monotonic_ns;
 
 constexpr std::size_t kDigits = 24;
 constexpr std::size_t kWordsBefore = 4;
@@ -34,12 +32,12 @@ constinit char path_of_programs[4096] = "/usr/local/bin:/usr/bin:/bin";
 
 // Marks code that runs in a process that was forked without the knowledge of libc and of sanitizers. It makes only
 // system calls.
-#define TESTLOG_UNKNOWN_PROCESS __attribute__((no_sanitize("address", "thread", "undefined")))
+#define TRACING_UNKNOWN_PROCESS __attribute__((no_sanitize("address", "thread", "undefined")))
 
 // Makes a copy of this process without other threads, as fork(2) does, but without a signal at its end.
-TESTLOG_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clone, 0, 0, 0, 0, 0); }
+TRACING_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clone, 0, 0, 0, 0, 0); }
 
-[[noreturn]] TESTLOG_UNKNOWN_PROCESS void run_program(int output) noexcept {
+[[noreturn]] TRACING_UNKNOWN_PROCESS void run_program(int output) noexcept {
   long const nowhere = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
   syscall(SYS_dup3, output, STDOUT_FILENO, 0);
   syscall(SYS_dup3, nowhere, STDIN_FILENO, 0);
@@ -69,7 +67,7 @@ TESTLOG_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clon
 }
 
 // Returns the end of a pipe from which the answer can be read; negative on failure.
-TESTLOG_UNKNOWN_PROCESS int start_in_background() noexcept {
+TRACING_UNKNOWN_PROCESS int start_in_background() noexcept {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
   sigset_t all, before;
@@ -128,4 +126,4 @@ std::string_view AddressLines::ask(std::uint64_t deadline_ns) noexcept {
   return {room.answer, size};
 }
 
-}}  // namespace testlog::v1
+}}}  // namespace tracing::v1::support

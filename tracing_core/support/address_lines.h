@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace testlog { inline namespace v1 {
+#include "tracing_core/support/namespaces.h"
+
+namespace tracing { inline namespace v1 { namespace support {
 
 /// Runs `addr2line` or, if it is missing, `llvm-addr2line`, as a process that is not a child of this process: nobody
 /// waits for it, no SIGCHLD comes, and it inherits neither descriptors nor variables. It ends by itself after five
@@ -52,4 +54,4 @@ class AddressLines {
   std::size_t count_ = 0;
 };
 
-}}  // namespace testlog::v1
+}}}  // namespace tracing::v1::support
