@@ -417,6 +417,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
                         ": the threads of a block need more than 256 MiB of local memory");
   }
   pool_->run(job);
+  if (options.accessed != nullptr && launch.races != nullptr) *options.accessed = launch.races->accessed();
   launch.snapshot.reset();  // a worker may keep a block of the job, and must not keep its memory
   if (statistics != nullptr) name_spans(*statistics, kernel);
   auto fault = launch.take_fault();
