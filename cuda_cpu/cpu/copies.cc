@@ -38,7 +38,8 @@ End end_at(Device& device, std::uintptr_t address, std::size_t bytes) {
 
 void submit_copy(Device& device, Streams::Handle const& stream, ActivityKind kind, End const& target, End const& source,
                  std::size_t bytes) {
-  device.submit(stream, reporting(kind, bytes, [target, source, bytes] {
+  device.submit(stream, reporting(kind, bytes, [&device, target, source, bytes] {
+                  device.note_copy("a copy", target.memory, source.memory, bytes);
                   std::memmove(target.memory, source.memory, bytes);
                   WrittenBytes::copy(target.written.get(), target.memory, source.written.get(), source.memory, bytes);
                 }));
@@ -52,6 +53,7 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
   if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (waits) {
     auto const copy = reporting(ActivityKind::memcpy_htod, bytes, [&] {
+      device.note_copy("a copy", target.memory, nullptr, bytes);
       std::memmove(target.memory, from, bytes);
       target.mark_written(bytes);
     });
@@ -67,7 +69,8 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
     return CUDA_SUCCESS;
   }
   auto const* const begin = static_cast<std::byte const*>(from);
-  auto copy = [target, staged = std::vector<std::byte>(begin, begin + bytes)] {
+  auto copy = [&device, target, staged = std::vector<std::byte>(begin, begin + bytes)] {
+    device.note_copy("a copy", target.memory, nullptr, staged.size());
     std::memcpy(target.memory, staged.data(), staged.size());
     target.mark_written(staged.size());
   };
@@ -83,7 +86,10 @@ CUresult copy_out(Device& device, void* to, CUdeviceptr from, std::size_t bytes,
   if (to == nullptr) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, address_of(to), bytes);
   if (waits || !(target.is_known || this_thread().copies_in_turn)) {
-    auto const copy = reporting(ActivityKind::memcpy_dtoh, bytes, [&] { std::memmove(to, source.memory, bytes); });
+    auto const copy = reporting(ActivityKind::memcpy_dtoh, bytes, [&] {
+      device.note_copy("a copy", nullptr, source.memory, bytes);
+      std::memmove(to, source.memory, bytes);
+    });
     device.streams.run(stream, [&] {
       if (device.sticky() == CUDA_SUCCESS) copy();
     });
@@ -112,7 +118,8 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, to, count * sizeof(T));
   if (!target.is_known) return refuse_range("target", to, count * sizeof(T));
-  device.submit(stream, reporting(ActivityKind::memset, count * sizeof(T), [target, value, count] {
+  device.submit(stream, reporting(ActivityKind::memset, count * sizeof(T), [&device, target, value, count] {
+                  device.note_copy("a memset", target.memory, nullptr, count * sizeof(T));
                   std::fill_n(static_cast<T*>(target.memory), count, value);
                   target.mark_written(count * sizeof(T));
                 }));

@@ -13,6 +13,7 @@
 
 #include "cuda_cpu/cpu/lasting_thread_local.h"
 #include "cuda_cpu/cpu/settings.h"
+#include "tracing_core/support/short_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -77,7 +78,8 @@ void PrintBuffer::flush() {
 Device::Device(CpuDriverOptions const& its_options)
     : options(complete(its_options)),
       launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
-      memory(options.memory_bytes) {}
+      memory(options.memory_bytes),
+      streams(options.checks.race) {}
 
 Device* Device::get() noexcept { return device.load(std::memory_order_acquire); }
 
@@ -117,6 +119,30 @@ void Device::fail(CpuDriverFault fault) {
   stop.request_stop();
 }
 
+std::optional<std::string> Device::find_stream_race(std::string const& name, std::vector<AccessedRange> accessed) {
+  WorkOrder const* const order = Streams::current_order();
+  if (order == nullptr) return std::nullopt;
+  auto const found = races.add(*order, name, std::move(accessed), [&](std::uintptr_t address, std::uint64_t bytes) {
+    return tracing::support::counted(bytes, "byte") + " " + memory.describe(address, bytes);
+  });
+  if (!found) return std::nullopt;
+  return "a race of two streams: " + name + " accesses " + *found + ", without an event or a wait between";
+}
+
+void Device::note_copy(char const* name, void const* target, void const* source, std::size_t bytes) {
+  if (Streams::current_order() == nullptr) return;
+  std::vector<AccessedRange> accessed;
+  auto const add = [&](void const* place, bool wrote) {
+    auto const begin = reinterpret_cast<std::uintptr_t>(place);
+    if (memory.find(begin, bytes)) accessed.push_back({begin, begin + bytes, wrote, false});
+  };
+  if (source != nullptr) add(source, false);
+  if (target != nullptr) add(target, true);
+  std::ranges::sort(accessed, {}, &AccessedRange::begin);
+  auto found = find_stream_race(name, std::move(accessed));
+  if (found) fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with(*std::move(found))});
+}
+
 std::optional<CpuDriverFault> Device::last_fault() const {
   MutexLock const lock(fault_mutex_);
   return fault_;
@@ -144,6 +170,7 @@ Mark Device::submit(Streams::Handle const& stream, std::function<void()> work) {
 
 Mark Device::submit_host_function(Streams::Handle const& stream, std::function<void()> function) {
   return streams.submit(stream, [this, function = std::move(function)]() noexcept {
+    streams.show_to_host();
     if (sticky() == CUDA_SUCCESS) function();
   });
 }

@@ -176,6 +176,12 @@ class Device {
   /// Waits, writes the output of kernels, and returns sticky().
   CUresult wait(std::vector<Mark> const& marks);
 
+  /// Called by work that has accessed memory. If work of another stream accessed the same memory and nothing orders the
+  /// two, returns what to report. `name`: "kernel f".
+  std::optional<std::string> find_stream_race(std::string const& name, std::vector<AccessedRange> accessed);
+  /// The same for a copy or a fill, which breaks the context then. Null: no memory of the device.
+  void note_copy(char const* name, void const* target, void const* source, std::size_t bytes);
+
   /// Returns the texture or surface of a handle, or null for an unknown handle.
   std::shared_ptr<Image const> find_image(std::uint64_t handle) const;
 
@@ -189,6 +195,7 @@ class Device {
   bool const launches_block;  // set by CUDA_LAUNCH_BLOCKING
   DeviceMemory memory;
   Streams streams;
+  StreamRaces races;  // used if launches are checked for races
   PrintBuffer prints;
   std::stop_source stop;  // stops all kernels after one has failed
   std::atomic<unsigned> retained{0};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/executor/machine/places.h"
 #include "tracing_core/cuda/activity.h"
 #include "tracing_core/cuda/driver/kernel_name.h"
 #include "tracing_core/cuda/driver/launch_log.h"
@@ -137,6 +138,19 @@ class GridWorkspace {
   alignas(kGridWorkspaceBytes) std::array<std::byte, kGridWorkspaceBytes> bytes_{};
 };
 
+// Returns a fault if work of another stream accessed the same memory and nothing orders the two.
+std::optional<Fault> find_stream_race(Device& device, Launch const& launch, std::vector<AccessedRange> accessed) {
+  std::string const kernel = name_in_message(launch.function->function->name);
+  std::string const number = launch.id == 0 ? "" : fmt::format(" (launch {})", launch.id);
+  auto text = device.find_stream_race("kernel " + kernel + number, std::move(accessed));
+  if (!text) return std::nullopt;
+  Fault fault;
+  fault.kind = FaultKind::race;
+  fault.kernel = launch.function->function->name;
+  fault.message = *std::move(text);
+  return fault;
+}
+
 // Runs a kernel on the stream's thread. Does not enter the span of the launch: the caller owns it, and `testlog stats`
 // would add the time of the kernel to the time of the call. If launches are not traced, `launch.span` is the caller's
 // current span.
@@ -158,6 +172,8 @@ void run(Device& device, Launch const& launch) {
   options.parent = launch.span;
   options.timeout = device.options.timeout;
   options.checks = device.options.checks;
+  std::vector<AccessedRange> accessed;
+  options.accessed = &accessed;
   options.stale_shuffle = device.options.stale_shuffle;
   options.opcode_statistics = reports_totals;
   options.block_statistics = reports_blocks;
@@ -171,6 +187,7 @@ void run(Device& device, Launch const& launch) {
   auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
                                      reports_totals ? &statistics : nullptr);
   workspace.reset();
+  if (!fault && options.checks.race) fault = find_stream_race(device, launch, std::move(accessed));
   if (launch.call) report_run(launch, begin, tracing::Instant::now());
   if (reports_totals) report_opcode_totals(statistics, launch.span);
   if (!fault || fault->kind == FaultKind::stopped) return;

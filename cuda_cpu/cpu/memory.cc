@@ -40,6 +40,7 @@ CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_o
                   fmt::format("{} bytes requested, {} bytes free of the {} that TRACE_CUDA_MEMORY sets", bytes, free,
                               device.memory.capacity_bytes()));
   }
+  if (device.options.checks.race) device.races.forget(address, bytes);
   MutexLock const lock(device.allocations_mutex);
   device.allocations.emplace(address, Allocation{.bytes = bytes, .is_ordered = is_ordered});
   *out = address;

@@ -53,7 +53,57 @@ std::vector<Mark> waited_for(Stream const& stream) {
 
 }  // namespace
 
-Streams::Streams() : legacy_(create(true)) {}
+namespace {
+
+thread_local WorkOrder const* order_of_thread = nullptr;
+
+// While it exists, current_order() returns `order`.
+class OrderScope {
+ public:
+  explicit OrderScope(WorkOrder const* order) noexcept : before_(std::exchange(order_of_thread, order)) {}
+  OrderScope(OrderScope const&) = delete;
+  OrderScope& operator=(OrderScope const&) = delete;
+  ~OrderScope() { order_of_thread = before_; }
+
+ private:
+  WorkOrder const* const before_;
+};
+
+}  // namespace
+
+Streams::Streams(bool tracks_order) : tracks_order_(tracks_order), legacy_(create(true)) {}
+
+WorkOrder const* Streams::current_order() noexcept { return order_of_thread; }
+
+void Streams::show_to_host() {
+  if (order_of_thread == nullptr) return;
+  MutexLock const lock(mutex_);
+  merge(host_, order_of_thread->before);
+}
+
+// Adds the mark, and what was before the last work of its stream. This may be more than was before the mark, so that a
+// race may go unreported.
+void Streams::see_done(StreamClock& clock, Mark const& mark) const {
+  if (!tracks_order_) return;
+  auto const own = clock[mark.stream->id];
+  merge(clock, mark.stream->clock);
+  clock[mark.stream->id] = std::max(own, mark.count);
+}
+
+// Returns the order of the next work of the stream, which is after all that the host has waited for, and notes it.
+WorkOrder Streams::next_order(Handle const& stream) {
+  if (!tracks_order_) return {};
+  StreamClock& clock = stream->clock;
+  merge(clock, host_);
+  for (auto const& other : all_) {
+    bool const waits =
+        other != stream && other->is_blocking && stream->is_blocking && (stream == legacy_ || other == legacy_);
+    if (waits) see_done(clock, {other, other->submitted});
+  }
+  std::uint64_t const number = stream->submitted + 1;
+  clock[stream->id] = number;
+  return {stream->id, number, clock};
+}
 
 Streams::Handle Streams::create(bool is_blocking) {
   MutexLock const lock(mutex_);
@@ -82,7 +132,7 @@ Mark Streams::submit_locked(Handle const& stream, std::function<void()> run) {
     std::thread([this, stream] { process(stream); }).detach();
     stream->has_thread = true;
   }
-  stream->queue.push_back({std::move(run), marks_before(stream)});
+  stream->queue.push_back({std::move(run), marks_before(stream), next_order(stream)});
   stream->after_next.clear();
   stream->has_work.notify_one();
   return {stream, ++stream->submitted};
@@ -95,10 +145,8 @@ Mark Streams::submit(Handle const& stream, std::function<void()> run) {
 
 void Streams::run(Handle const& stream, std::function<void()> work) {
   MutexLock const lock(mutex_);
-  if (can_run_here(stream))
-    run_here(stream, work);
-  else
-    wait_locked(submit_locked(stream, std::move(work)));
+  Mark const end = can_run_here(stream) ? run_here(stream, work) : submit_locked(stream, std::move(work));
+  wait_locked(end);
 }
 
 Mark Streams::submit_short(Handle const& stream, std::function<void()> work) {
@@ -110,10 +158,14 @@ bool Streams::can_run_here(Handle const& stream) const { return is_idle(*stream)
 
 // Runs work on the calling thread. To other threads it looks like work on the stream's thread.
 Mark Streams::run_here(Handle const& stream, std::function<void()> const& work) {
+  WorkOrder const order = next_order(stream);
   Mark const end{stream, ++stream->submitted};
   stream->after_next.clear();
   mutex_.unlock();
-  [&]() noexcept { work(); }();
+  [&]() noexcept {
+    OrderScope const scope(tracks_order_ ? &order : nullptr);
+    work();
+  }();
   mutex_.lock();
   ++stream->completed;
   if (stream->is_closed && is_idle(*stream)) std::erase(all_, stream);
@@ -123,6 +175,7 @@ Mark Streams::run_here(Handle const& stream, std::function<void()> const& work) 
 
 void Streams::wait_for(Handle const& stream, Mark mark) {
   MutexLock const lock(mutex_);
+  see_done(stream->clock, mark);
   if (!is_done(mark)) stream->after_next.push_back(std::move(mark));
 }
 
@@ -143,6 +196,7 @@ std::vector<Mark> Streams::end_of_all() {
 
 void Streams::wait_locked(Mark const& mark) {
   while (!is_done(mark)) progress_.wait(mutex_);
+  see_done(host_, mark);
 }
 
 void Streams::wait(std::vector<Mark> const& marks) {
@@ -159,7 +213,9 @@ bool Streams::wait_until(std::vector<Mark> const& marks, std::chrono::steady_clo
 
 bool Streams::are_done(std::vector<Mark> const& marks) {
   MutexLock const lock(mutex_);
-  return std::all_of(marks.begin(), marks.end(), is_done);
+  if (!std::all_of(marks.begin(), marks.end(), is_done)) return false;
+  for (auto const& mark : marks) see_done(host_, mark);
+  return true;
 }
 
 // Runs on the stream's thread until the stream is closed and has no work.
@@ -172,9 +228,13 @@ void Streams::process(Handle const& stream) {
     if (stream->queue.empty()) break;
     auto work = std::move(stream->queue.front());
     stream->queue.pop_front();
-    for (auto const& mark : work.after) wait_locked(mark);
+    for (auto const& mark : work.after)
+      while (!is_done(mark)) progress_.wait(mutex_);
     mutex_.unlock();
-    work.run();
+    {
+      OrderScope const scope(tracks_order_ ? &work.order : nullptr);
+      work.run();
+    }
     work = {};  // destroys the captures before the work counts as done
     mutex_.lock();
     ++stream->completed;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "cuda_cpu/cpu/stream_races.h"
 #include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::cpu {
@@ -29,6 +30,7 @@ struct Mark {
 struct Work {
   std::function<void()> run;
   std::vector<Mark> after;
+  WorkOrder order;  // empty unless order is tracked
 };
 
 /// A stream. Members that are not const are guarded by the mutex of Streams.
@@ -44,6 +46,7 @@ struct Stream {
   std::uint64_t completed = 0;
   bool has_thread = false;
   bool is_closed = false;
+  StreamClock clock;  // what is before the next work
 };
 
 /// All streams. Thread-safe. This object and its threads live until the process ends. If work throws, the process ends.
@@ -51,7 +54,8 @@ class Streams {
  public:
   using Handle = std::shared_ptr<Stream>;
 
-  Streams();
+  /// `tracks_order`: keeps the order of work, for current_order().
+  explicit Streams(bool tracks_order = false);
 
   Handle const& legacy() const noexcept { return legacy_; }
   Handle create(bool is_blocking);
@@ -76,11 +80,19 @@ class Streams {
   bool wait_until(std::vector<Mark> const& marks, std::chrono::steady_clock::time_point deadline);
   bool are_done(std::vector<Mark> const& marks);
 
+  /// Returns the order of the work that runs on this thread; null outside of work, or if order is not tracked.
+  static WorkOrder const* current_order() noexcept;
+  /// Called by work that the host may observe, such as a function of the user: what the host submits from now on is
+  /// after the work.
+  void show_to_host();
+
  private:
   std::vector<Mark> marks_before(Handle const& stream) const TRACING_REQUIRES(mutex_);
   Mark submit_locked(Handle const& stream, std::function<void()> run) TRACING_REQUIRES(mutex_);
   bool can_run_here(Handle const& stream) const TRACING_REQUIRES(mutex_);
   Mark run_here(Handle const& stream, std::function<void()> const& work) TRACING_REQUIRES(mutex_);
+  WorkOrder next_order(Handle const& stream) TRACING_REQUIRES(mutex_);
+  void see_done(StreamClock& clock, Mark const& mark) const TRACING_REQUIRES(mutex_);
   void wait_locked(Mark const& mark) TRACING_REQUIRES(mutex_);
   void process(Handle const& stream);
 
@@ -88,6 +100,8 @@ class Streams {
   tracing::support::CondVar progress_;                  // signals that some work is done
   std::vector<Handle> all_ TRACING_GUARDED_BY(mutex_);  // streams that are open or still have work
   std::uint64_t last_id_ TRACING_GUARDED_BY(mutex_) = 0;
+  bool const tracks_order_;
+  StreamClock host_ TRACING_GUARDED_BY(mutex_);  // what any thread of the host has waited for
   Handle legacy_;
 };
 

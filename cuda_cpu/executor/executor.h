@@ -109,6 +109,14 @@ struct Checks {
   bool any() const noexcept { return race || init || init_shared || sync; }
 };
 
+/// Bytes [begin, end) of global memory that a run accessed.
+struct AccessedRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool wrote = false;
+  bool is_strong = false;  // by atomic or volatile accesses alone
+};
+
 /// The size of the memory at RunOptions::grid_workspace.
 inline constexpr std::size_t kGridWorkspaceBytes = 8;
 
@@ -126,6 +134,8 @@ struct RunOptions {
   Checks checks{};
   /// Receives findings of the checks that do not end the run, as a sentence. May be called on any thread.
   std::function<void(std::string_view)> note = {};
+  /// Receives the memory that the run accessed, by address, if it is checked for races.
+  std::vector<AccessedRange>* accessed = nullptr;
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
   /// Ends the run with FaultKind::timeout soon after this time has passed since its first block began; zero: never.
   std::chrono::nanoseconds timeout{0};

@@ -91,7 +91,7 @@ TEST(DriverSymbols, UseTheStreamOfTheThreadInPlaceOfStreamZero) {
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
-TEST(ExportTables, OfNvidiasLibrariesCannotBeReplacedByLinking) {
+TEST(ExportTables, SayWhatToDoAboutNvidiasLibraries) {
   EXPECT_EQ(foreign_runtime_text("/usr/local/cuda/lib64/libcublas.so.13"),
             "testlog: libcublas.so.13 of NVIDIA has only machine code for GPUs, so its calls fail here; where there is "
             "no GPU, skip what calls it, or call a library for the CPU in its place\n");

@@ -43,7 +43,9 @@ int device_of(cudaMemLocation const& place) noexcept {
                                                  : cudaInvalidDeviceId;
 }
 
-bool operator==(cudaMemLocation const& a, cudaMemLocation const& b) noexcept { return a.type == b.type && a.id == b.id; }
+bool operator==(cudaMemLocation const& a, cudaMemLocation const& b) noexcept {
+  return a.type == b.type && a.id == b.id;
+}
 
 // Calls visit(advice) for each part of the memory.
 template <class Visit>

@@ -343,7 +343,7 @@ void BlockChecker::note_hidden(Warp const& warp, unsigned lane, Access const& no
   if (block_.launch.options->note == nullptr || kernel.has_noted_race.exchange(true)) return;
   std::string const text = "a race that these values hide, because the value that was written was there already: " +
                            race_text(warp.thread(lane), now, other, place, bytes) + ": kernel " +
-                           ptx::demangled(kernel.name) + ", " + place_of(kernel, kernel.steps[now.step]) + ", block " +
+                           name_in_message(kernel.name) + ", " + place_of(kernel, kernel.steps[now.step]) + ", block " +
                            dimensions_text(block_.index);
   block_.launch.note(text);
 }

@@ -1,5 +1,6 @@
 #include "cuda_cpu/executor/check/global_races.h"
 
+#include <map>
 #include <utility>
 
 #include "cuda_cpu/executor/device_memory.h"
@@ -32,6 +33,27 @@ void GlobalRaces::find_page(std::uintptr_t number, unsigned shift) {
   }
   last_number_ = number;
   last_ = &page;
+}
+
+std::vector<AccessedRange> GlobalRaces::accessed() const {
+  std::map<std::uintptr_t, Page const*> sorted;
+  for (auto const& [number, page] : pages_) sorted.emplace(number, &page);
+  std::vector<AccessedRange> ranges;
+  for (auto const& [number, page] : sorted) {
+    std::uintptr_t begin = number * kPageBytes;
+    for (Shadow const& shadow : page->shadows) {
+      std::uintptr_t const end = begin + (std::uintptr_t{1} << page->shift);
+      bool const wrote = shadow.write.time != 0;
+      Access const& access = wrote ? shadow.write : shadow.reads[0];
+      AccessedRange const range{begin, end, wrote, access.is_strong};
+      begin = end;
+      if (access.time == 0) continue;
+      bool const continues = !ranges.empty() && ranges.back().end == range.begin && ranges.back().wrote == wrote &&
+                             ranges.back().is_strong == range.is_strong;
+      continues ? void(ranges.back().end = end) : ranges.push_back(range);
+    }
+  }
+  return ranges;
 }
 
 void GlobalRaces::forget(std::uintptr_t address, std::uint64_t bytes) {

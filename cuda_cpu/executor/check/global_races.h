@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda_cpu/executor/executor.h"
+
 namespace cuda_cpu {
 
 /// The number of an event of a launch, in the order of the events: 1, 2, ...
@@ -61,6 +63,8 @@ class GlobalRaces {
     return true;
   }
 
+  /// Returns the bytes that were accessed, by address. A write that changed nothing counts as a read.
+  std::vector<AccessedRange> accessed() const;
   /// Forgets the accesses to memory that malloc() gives to a kernel.
   void forget(std::uintptr_t address, std::uint64_t bytes);
 

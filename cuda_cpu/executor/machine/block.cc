@@ -37,6 +37,7 @@
 // It must know where the barriers are, but PTX may reach a barrier in divergent code or in a function that is called by
 // its address.
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <optional>
 
@@ -49,6 +50,9 @@ namespace cuda_cpu {
 namespace {
 
 constexpr std::uint64_t kSharedAlignment = 128;
+
+// A block with more local memory than this is not used again: new memory is zero without being touched.
+constexpr std::size_t kMaxClearedBytes = std::size_t{64} << 10;
 
 // The turn of the block is over after it has run each warp this many times, each time until the warp waits.
 constexpr unsigned kBlockTurn = 64;
@@ -114,10 +118,14 @@ bool is_traced(RunOptions const& options) {
 
 }  // namespace
 
-Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.kernel->ranges) {
+Dimensions Block::index_of(std::uint64_t number) const noexcept {
   auto const& grid = launch.shape.grid;
-  index = {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
-           static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+          static_cast<std::uint32_t>(number / grid.x / grid.y)};
+}
+
+Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.kernel->ranges) {
+  index = index_of(number);
   threads = static_cast<std::uint32_t>(launch.shape.block.count());
   running = threads;
   shared_storage = std::make_unique<std::byte[]>(launch.shared_bytes + kSharedAlignment);
@@ -140,6 +148,20 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
 }
 
 Block::~Block() = default;
+
+// Memory that a kernel reads before it writes it is zero in each block, so that the kernel behaves the same each time.
+bool Block::restart(std::uint64_t number) {
+  std::size_t const local_bytes = std::size_t{launch.local_bytes} * warps.size() * kLanes;
+  bool const is_plain = statistics == nullptr && loop_spans == nullptr && checker == nullptr;
+  if (!is_plain || local_bytes > kMaxClearedBytes || launch.kernel->function->recursive) return false;
+  index = index_of(number);
+  running = threads;
+  std::memset(shared, 0, launch.shared_bytes);
+  std::memset(local.get(), 0, local_bytes);
+  barriers = {};
+  for (auto const& warp : warps) warp->restart();
+  return true;
+}
 
 BlockState Block::run() {
   auto* const run_warp = statistics != nullptr ? run_traced : checker != nullptr ? run_checked : run_untraced;

@@ -1,6 +1,7 @@
 #include "cuda_cpu/executor/machine/decode.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <stdexcept>
 
@@ -243,6 +244,23 @@ class Decoder {
 };
 
 }  // namespace
+
+namespace {
+
+std::atomic<bool> forgoes_wide_vectors{false};
+
+}  // namespace
+
+bool has_wide_vectors() noexcept {
+#if defined(__x86_64__)
+  static bool const has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  return has && !forgoes_wide_vectors.load(std::memory_order_relaxed);
+#else
+  return false;
+#endif
+}
+
+void forgo_wide_vectors() noexcept { forgoes_wide_vectors.store(true, std::memory_order_relaxed); }
 
 std::unique_ptr<DecodedKernel const> decode(ptx::Module const& module, Function const& entry,
                                             Addresses const& addresses) {

@@ -45,6 +45,12 @@ struct Resident {
   std::unique_ptr<Block> block;
 };
 
+// The blocks of a worker.
+struct Residents {
+  std::deque<Resident> running;
+  Resident finished;  // its memory is for the next block of its run
+};
+
 // Returns a fault of the kernel as a whole, not of a thread.
 Fault kernel_fault(Launch const& launch, FaultKind kind, std::string_view how) {
   Fault fault;
@@ -96,6 +102,18 @@ void add_statistics(Job& job, Block const& block) {
     if (job.by_block) own.opcodes[name] += one;
   }
   if (job.by_block) sum.blocks.push_back(std::move(own));
+}
+
+// Returns Launch::threads.
+std::vector<std::uint32_t> positions_in(Dimensions const& block) {
+  auto const count = static_cast<std::uint32_t>((block.count() + kLanes - 1) / kLanes * kLanes);
+  std::vector<std::uint32_t> positions(3 * std::size_t{count});
+  for (std::uint32_t i = 0; i < count; ++i) {
+    positions[i] = i % block.x;
+    positions[count + i] = i / block.x % block.y;
+    positions[2 * std::size_t{count} + i] = i / block.x / block.y;
+  }
+  return positions;
 }
 
 // Sets the limit on the depth of calls. Recursion gets all the memory that is left. Returns false if the threads of a
@@ -258,10 +276,10 @@ class Executor::Pool {
   }
 
   void work() {
-    std::deque<Resident> residents;
+    Residents residents;
     for (;;) {
       // Begin another block after each resident block had a turn.
-      bool const is_full = residents.size() >= resident_blocks_;
+      bool const is_full = residents.running.size() >= resident_blocks_;
       if ((!is_full || large_.load(std::memory_order_relaxed) != 0) && !begin_block(residents)) return;
       turn(residents);
     }
@@ -269,32 +287,36 @@ class Executor::Pool {
 
   // Begins a block if this worker may begin one; an idle worker waits until it may. Returns false when the pool
   // ends.
-  bool begin_block(std::deque<Resident>& residents) {
+  bool begin_block(Residents& residents) {
     std::uint64_t number = 0;
     std::shared_ptr<Job> job;
     {
       MutexLock const lock(mutex_);
-      job = next_job(number, residents.size());
-      while (job == nullptr && residents.empty()) {
+      job = next_job(number, residents.running.size());
+      while (job == nullptr && residents.running.empty()) {
         if (ends_) return false;
+        residents.finished = {};
         changed_.wait(mutex_);
-        job = next_job(number, residents.size());
+        job = next_job(number, residents.running.size());
       }
     }
     if (job == nullptr) return true;
     std::unique_ptr<Block> block;
+    if (residents.finished.job == job) block = std::move(residents.finished.block);
+    residents.finished = {};
     try {
-      block = std::make_unique<Block>(job->launch, number);
+      if (block == nullptr || !block->restart(number)) block = std::make_unique<Block>(job->launch, number);
     } catch (std::bad_alloc const&) {
       job->launch.fail(kernel_fault(job->launch, FaultKind::stack_overflow, ": the host has no memory for a block"));
     }
     // Without a block turn() finishes the resident at once, for its run has been stopped.
-    residents.push_back({std::move(job), std::move(block)});
+    residents.running.push_back({std::move(job), std::move(block)});
     return true;
   }
 
   // Gives each resident block a turn.
-  void turn(std::deque<Resident>& residents) {
+  void turn(Residents& all) {
+    auto& residents = all.running;
     bool finished = false;
     for (std::size_t i = residents.size(); i > 0; --i) {
       Resident resident = std::move(residents.front());
@@ -308,14 +330,14 @@ class Executor::Pool {
       if (!stopped && resident.job->span.in_scope(run) == BlockState::yielded)
         residents.push_back(std::move(resident));
       else
-        finished = finish(std::move(resident)) || finished;
+        finished = finish(std::move(resident), all.finished) || finished;
     }
     if (!finished && residents.size() >= resident_blocks_) std::this_thread::yield();
   }
 
   static void stop(Launch& launch) { launch.fail(kernel_fault(launch, FaultKind::stopped, " was stopped")); }
 
-  bool finish(Resident resident) {
+  bool finish(Resident resident, Resident& kept) {
     bool done = false;
     Launch& launch = resident.job->launch;
     if (launch.timed_out.load(std::memory_order_relaxed) && resident.block != nullptr && resident.block->running != 0)
@@ -324,7 +346,14 @@ class Executor::Pool {
     {
       MutexLock const lock(mutex_);
       if (resident.block != nullptr) add_statistics(*resident.job, *resident.block);
-      resident.block.reset();  // before the run ends and its caller frees memory
+      auto& block = resident.block;
+      bool const is_followed = resident.job->begun < resident.job->blocks && !launch.stopped;
+      if (is_followed && block != nullptr && block->statistics == nullptr && kept.block == nullptr) {
+        block->late.clear();
+        block->images.clear();
+        kept = {resident.job, std::move(block)};
+      }
+      block.reset();  // before the run ends and its caller frees memory
       ++resident.job->finished;
       done = resident.job->done();
     }
@@ -371,6 +400,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.shape = shape;
   launch.parameters.assign(parameters.begin(), parameters.end());
   launch.parameters.resize(std::max<std::size_t>(parameters.size(), kernel.function->parameter_bytes));
+  launch.threads = positions_in(shape.block);
   launch.snapshot = memory.snapshot();
   launch.memory = &memory;
   launch.options = &options;
@@ -387,6 +417,8 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
                         ": the threads of a block need more than 256 MiB of local memory");
   }
   pool_->run(job);
+  if (options.accessed != nullptr && launch.races != nullptr) *options.accessed = launch.races->accessed();
+  launch.snapshot.reset();  // a worker may keep a block of the job, and must not keep its memory
   if (statistics != nullptr) name_spans(*statistics, kernel);
   auto fault = launch.take_fault();
   if (fault && fault->kind == FaultKind::timeout) launch.explain_timeout(*fault, job->begun);

@@ -24,6 +24,18 @@ TEST_F(Faults, AnAccessOutOfBoundsIsReportedWithItsPlace) {
       << fault->message;
 }
 
+// A worker uses the memory of a block for the next one.
+TEST_F(Faults, WhatAKernelReadsBeforeItWritesItIsZeroInEachBlock) {
+  device.options.checks = {};
+  EXPECT_EQ(text_of(run_body("ld.shared.u32 %r3, [ours+60]; ld.local.u32 %r4, [own+12]; or.b32 %r3, %r3, %r4; "
+                             "or.b32 %r3, %r3, %r7; atom.global.or.b32 %r4, [%rd1], %r3; atom.global.add.u32 %r4, "
+                             "[%rd1+4], 1; st.shared.u32 [ours+60], 1; st.local.u32 [own+12], 2; mov.u32 %r7, 4;",
+                             {{500}, {32}, 0})),
+            "");
+  EXPECT_EQ(data[0], 0u);
+  EXPECT_EQ(data[1], 500u * 32);
+}
+
 TEST_F(Faults, TheSourceLineIsReportedIfThePtxHasOne) {
   auto const fault = run_body(
       ".loc 1 71 3\n.loc 1 42 5, function_name $f, inlined_at 1 71 3\n@%p1 bra end; trap; end: ret; }\n"

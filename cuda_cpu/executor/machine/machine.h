@@ -169,6 +169,7 @@ struct Launch {
   DecodedKernel const* kernel = nullptr;
   LaunchShape shape;
   std::vector<std::byte> parameters;
+  std::vector<std::uint32_t> threads;  // %tid.x of the threads of a block, padded to whole warps; then %tid.y and .z
   std::shared_ptr<MemorySnapshot const> snapshot;
   DeviceMemory* memory = nullptr;
   RunOptions const* options = nullptr;
@@ -234,8 +235,11 @@ class Warp {
     word = (word & ~lanes) | (value & lanes);
   }
   unsigned thread(unsigned lane) const noexcept { return index * kLanes + lane; }
+  /// Begins again, with registers that are zero. REQUIRES: the kernel is not recursive.
+  void restart();
   /// Makes frames for calls up to `depth`.
   void reach(std::uint32_t depth);
+  void begin();
 
   Block& block;
   unsigned const index;
@@ -287,6 +291,8 @@ struct Block {
   Block(Launch& launch, std::uint64_t number);
   ~Block();
 
+  /// Makes a finished block the block of another number. Returns false if that would not be faster than a new block.
+  bool restart(std::uint64_t number);
   /// Runs until the block is finished, has a fault, or its turn is over.
   BlockState run();
 
@@ -308,6 +314,7 @@ struct Block {
   bool fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
             std::uintptr_t address = 0);
 
+  Dimensions index_of(std::uint64_t number) const noexcept;
   std::byte* local_of(Warp const& warp, unsigned lane) noexcept {
     return local.get() + std::size_t{warp.thread(lane)} * launch.local_bytes;
   }
@@ -366,6 +373,9 @@ template <ptx::Space kSpace>
     std::uint64_t const offset = address - range.begin;
     if (offset < range.bytes && bytes <= range.bytes - offset && (address & (bytes - 1)) == 0)
       return reinterpret_cast<std::byte*>(address);
+  } else if constexpr (kSpace == ptx::Space::local) {
+    if (address < launch.local_bytes && bytes <= launch.local_bytes - address && (address & (bytes - 1)) == 0)
+      return local_of(warp, lane) + address;
   }
   return resolve(warp, step, lane, address, bytes);
 }
@@ -405,6 +415,11 @@ Handler select_mbarrier(ptx::Form const& form, Step& step);
 Handler select_stack(ptx::Form const& form, Step& step);
 Handler select_image(ptx::Form const& form, Step& step);
 Handler select_video(ptx::Form const& form, Step& step);
+/// Returns true if handlers may use AVX2 and FMA. Handlers are chosen when a kernel is decoded.
+bool has_wide_vectors() noexcept;
+/// For tests: lets kernels that are decoded from now on run as on a processor without AVX2.
+void forgo_wide_vectors() noexcept;
+
 /// Returns the handler of a call of vprintf, __assertfail, malloc or free.
 Handler select_provided(std::string_view name);
 

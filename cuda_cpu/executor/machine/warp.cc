@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "cuda_cpu/executor/machine/places.h"
@@ -16,9 +17,35 @@ std::uint64_t key_of(Warp const& warp, std::uint32_t depth, std::uint32_t at) {
 Warp::Warp(Block& owner, unsigned number, Mask lanes) : block(owner), index(number), threads(lanes), alive(lanes) {
   auto const& kernel = *block.launch.kernel;
   reach(kernel.function->recursive ? 0 : kernel.depth);
-  alloca_end.fill(kernel.local_frame_bytes * (block.launch.depth + 1));
   constants = const_cast<std::byte*>(kernel.constants.data());
+  begin();
+}
+
+void Warp::begin() {
+  auto const& kernel = *block.launch.kernel;
+  alloca_end.fill(kernel.local_frame_bytes * (block.launch.depth + 1));
   key.fill(key_of(*this, 0, 0));
+}
+
+namespace {
+
+// In pieces: memset() clears more than 2 KiB by an instruction that starts slowly.
+void clear(std::vector<std::byte>& memory) {
+  constexpr std::size_t kPiece = 1024;
+  for (std::size_t at = 0; at < memory.size(); at += kPiece)
+    std::memset(memory.data() + at, 0, std::min(kPiece, memory.size() - at));
+}
+
+}  // namespace
+
+void Warp::restart() {
+  clear(registers.front());
+  alive = threads;
+  at_barrier = in_collective = ran = 0;
+  waiting.fill(0);
+  stamp.fill(0);
+  steps = instructions = 0;
+  begin();
 }
 
 // Adds at least as many frames as there are already, so that their number doubles. Existing frames do not move.
@@ -43,6 +70,19 @@ Group pick_group(Warp& warp) {
   Group group;
   Mask const able = warp.alive & ~warp.at_barrier & ~warp.in_collective;
   if (able == 0) return group;
+  if (able == kAllLanes) {
+    std::uint64_t const same = warp.key[0];
+    std::uint64_t differs = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) differs |= warp.key[lane] ^ same;
+    if (differs == 0) {
+      warp.stamp.fill(warp.steps);
+      warp.ran = group.lanes = able;
+      group.at = static_cast<std::uint32_t>(same);
+      group.limit = ~std::uint32_t{0};
+      select_frame(warp, warp.block.launch.kernel->depth - static_cast<std::uint32_t>(same >> 32));
+      return group;
+    }
+  }
   std::uint64_t key = ~std::uint64_t{0};
   each_lane(warp.ran, [&](unsigned lane) { warp.stamp[lane] = warp.steps; });
   std::uint64_t oldest = warp.steps;
@@ -71,8 +111,7 @@ Group pick_group(Warp& warp) {
 }
 
 void park(Warp& warp, Mask lanes, std::uint32_t at) {
-  std::uint64_t const key = key_of(warp, warp.depth, at);
-  each_lane(lanes, [&](unsigned lane) { warp.key[lane] = key; });
+  fill_lanes(warp.key.data(), key_of(warp, warp.depth, at), lanes);
 }
 
 void exit_lanes(Warp& warp, Mask lanes) {

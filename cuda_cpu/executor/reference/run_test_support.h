@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda_cpu/executor/executor.h"
+#include "cuda_cpu/executor/machine/machine.h"
 #include "cuda_cpu/executor/reference/checked_forms.h"
 #include "cuda_cpu/ptx/parse.h"
 
@@ -32,6 +33,7 @@ class TestDevice {
   /// results of correct kernels.
   explicit TestDevice(unsigned workers = 2) : executor(std::make_unique<Executor>(Executor::Options{workers, 16})) {
     if (std::getenv("CUDA_CPU_TEST_CHECKS") != nullptr) options.checks = {true, true, true, true};
+    if (std::getenv("CUDA_CPU_TEST_BASIC_VECTORS") != nullptr) forgo_wide_vectors();
   }
 
   void load(std::string_view text) {

@@ -60,7 +60,7 @@ template <Shuffle kMode>
 }
 
 template <Shuffle kMode>
-bool shfl(Warp& warp, Step const& step, Mask lanes) {
+bool shfl_lanes(Warp& warp, Step const& step, Mask lanes) {
   U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]),
                    *const c = warp.at<U32>(step.source[2]);
   U32 values[kLanes];
@@ -88,6 +88,39 @@ bool shfl(Warp& warp, Step const& step, Mask lanes) {
   if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], in_range, lanes);
   return true;
 }
+
+// A shuffle of all lanes, of which none is stale.
+template <Shuffle kMode>
+[[gnu::always_inline]] inline void shfl_all(Warp& warp, Step const& step) {
+  U32 const *const b = warp.at<U32>(step.source[1]), *const c = warp.at<U32>(step.source[2]);
+  U32 values[kLanes];
+  std::copy_n(warp.at<U32>(step.source[0]), kLanes, values);
+  U32 results[kLanes];
+  std::uint8_t inside[kLanes];
+  CUDA_CPU_EACH_LANE
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    bool in_range = false;
+    results[lane] = values[source_lane<kMode>(lane, b[lane], c[lane], in_range)];
+    inside[lane] = static_cast<std::uint8_t>(in_range);
+  }
+  if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], packed(inside), kAllLanes);
+  if (step.destination[0] != kNowhere) std::copy_n(results, kLanes, warp.at<U32>(step.destination[0]));
+}
+
+template <Shuffle kMode>
+bool shfl_basic(Warp& warp, Step const& step, Mask lanes) {
+  if (lanes != kAllLanes) return shfl_lanes<kMode>(warp, step, lanes);
+  shfl_all<kMode>(warp, step);
+  return true;
+}
+template <Shuffle kMode>
+CUDA_CPU_WIDE bool shfl_wide(Warp& warp, Step const& step, Mask lanes) {
+  if (lanes != kAllLanes) return shfl_lanes<kMode>(warp, step, lanes);
+  shfl_all<kMode>(warp, step);
+  return true;
+}
+template <Shuffle kMode>
+constexpr Versions<&shfl_basic<kMode>, &shfl_wide<kMode>> shfl{};
 
 enum class Vote : std::uint8_t { all, any, uni, ballot };
 
@@ -182,7 +215,7 @@ Handler select_collective(Form const& form, Step& step) {
   step.kind = StepKind::collective;
   if (op == "shfl" && form.has("up")) return shfl<Shuffle::up>;
   if (op == "shfl" && form.has("down")) return shfl<Shuffle::down>;
-  if (op == "shfl") return form.has("bfly") ? shfl<Shuffle::bfly> : shfl<Shuffle::idx>;
+  if (op == "shfl") return form.has("bfly") ? Handler{shfl<Shuffle::bfly>} : shfl<Shuffle::idx>;
   if (op == "vote" && form.has("ballot")) return vote<Vote::ballot>;
   if (op == "vote" && form.has("all")) return vote<Vote::all>;
   if (op == "vote") return form.has("any") ? vote<Vote::any> : vote<Vote::uni>;

@@ -43,7 +43,8 @@ unsigned relation(T a, T b) {
 
 // Returns the value of source `i` in a lane, as the form's type.
 template <Type kType>
-auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane, unsigned shift = 0) {
+[[gnu::always_inline]] inline auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane,
+                                            unsigned shift = 0) {
   Location const from = step.source[i];
   if constexpr (kType == Type::f32)
     return step.ftz ? flushed(as_float(warp.at<U32>(from)[lane])) : as_float(warp.at<U32>(from)[lane]);
@@ -85,6 +86,23 @@ Mask compared(Warp& warp, Step const& step, Mask lanes, unsigned shift = 0) {
   return result;
 }
 
+// As compared(), for all lanes: a loop without branches, which the compiler vectorizes.
+template <Type kType>
+[[gnu::always_inline]] inline Mask compared_all(Warp& warp, Step const& step) {
+  unsigned const accepts = step.choice & 15;
+  auto const accepted = [accepts](unsigned relation) { return static_cast<std::uint8_t>((accepts & relation) != 0); };
+  std::uint8_t const less = accepted(kLess), equal = accepted(kEqual), greater = accepted(kGreater),
+                     unordered = accepted(kUnordered);
+  std::uint8_t flags[kLanes];
+  CUDA_CPU_EACH_LANE
+  for (unsigned i = 0; i < kLanes; ++i) {
+    auto const a = value_of<kType>(warp, step, 0, i), b = value_of<kType>(warp, step, 1, i);
+    auto const flag = static_cast<std::uint8_t>((a < b ? less : 0) | (a == b ? equal : 0) | (a > b ? greater : 0));
+    flags[i] = static_cast<std::uint8_t>(flag | (a != a || b != b ? unordered : 0));
+  }
+  return packed(flags);
+}
+
 Mask combined(Warp& warp, Step const& step, Mask result) {
   switch (step.choice & kCombines) {
     case 0x10: return result & warp.predicate_source(step, 2);
@@ -95,8 +113,8 @@ Mask combined(Warp& warp, Step const& step, Mask result) {
 }
 
 template <Type kType>
-bool setp(Warp& warp, Step const& step, Mask lanes) {
-  Mask const result = compared<kType>(warp, step, lanes);
+[[gnu::always_inline]] inline bool setp_with(Warp& warp, Step const& step, Mask lanes) {
+  Mask const result = lanes == kAllLanes ? compared_all<kType>(warp, step) : compared<kType>(warp, step, lanes);
   Mask const first = combined(warp, step, result);
   Mask const second =
       kPair<kType> ? combined(warp, step, compared<kType>(warp, step, lanes, 16)) : combined(warp, step, ~result);
@@ -104,6 +122,17 @@ bool setp(Warp& warp, Step const& step, Mask lanes) {
   if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], second, lanes);
   return true;
 }
+
+template <Type kType>
+bool setp_basic(Warp& warp, Step const& step, Mask lanes) {
+  return setp_with<kType>(warp, step, lanes);
+}
+template <Type kType>
+CUDA_CPU_WIDE bool setp_wide(Warp& warp, Step const& step, Mask lanes) {
+  return setp_with<kType>(warp, step, lanes);
+}
+template <Type kType>
+constexpr Versions<&setp_basic<kType>, &setp_wide<kType>> setp{};
 
 template <Type kType>
 bool set(Warp& warp, Step const& step, Mask lanes) {
@@ -127,7 +156,7 @@ bool set(Warp& warp, Step const& step, Mask lanes) {
 
 template <Type kType>
 Handler select_typed(Form const& form) {
-  return form.opcode() == "setp" ? setp<kType> : set<kType>;
+  return form.opcode() == "setp" ? Handler{setp<kType>} : Handler{set<kType>};
 }
 
 Handler select_comparing(Form const& form) {
@@ -152,13 +181,28 @@ Handler select_comparing(Form const& form) {
 }
 
 template <class T>
-bool selp(Warp& warp, Step const& step, Mask lanes) {
+[[gnu::always_inline]] inline bool selp_with(Warp& warp, Step const& step, Mask lanes) {
   T const *const a = warp.at<T>(step.source[0]), *const b = warp.at<T>(step.source[1]);
   T* const to = warp.at<T>(step.destination[0]);
   Mask const which = warp.predicate_source(step, 2);
-  each_lane(lanes, [&](unsigned i) { to[i] = (which >> i & 1) != 0 ? a[i] : b[i]; });
+  if (lanes == kAllLanes) {
+    CUDA_CPU_EACH_LANE
+    for (unsigned i = 0; i < kLanes; ++i) to[i] = (which >> i & 1) != 0 ? a[i] : b[i];
+  } else {
+    each_lane(lanes, [&](unsigned i) { to[i] = (which >> i & 1) != 0 ? a[i] : b[i]; });
+  }
   return true;
 }
+template <class T>
+bool selp_basic(Warp& warp, Step const& step, Mask lanes) {
+  return selp_with<T>(warp, step, lanes);
+}
+template <class T>
+CUDA_CPU_WIDE bool selp_wide(Warp& warp, Step const& step, Mask lanes) {
+  return selp_with<T>(warp, step, lanes);
+}
+template <class T>
+constexpr Versions<&selp_basic<T>, &selp_wide<T>> selp{};
 
 // Chooses by the sign of the third source. Negative zero counts as positive, NaN as negative.
 template <class T, bool kFloat>

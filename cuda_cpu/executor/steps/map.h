@@ -5,6 +5,7 @@
 #include <cfenv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,13 @@
 #define CUDA_CPU_EACH_LANE _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define CUDA_CPU_EACH_LANE _Pragma("GCC ivdep")
+#endif
+
+// The instructions of a function that has_wide_vectors() chooses. FMA gives the same bits as std::fma().
+#if defined(__x86_64__)
+#define CUDA_CPU_WIDE [[gnu::target("avx2,fma")]]
+#else
+#define CUDA_CPU_WIDE
 #endif
 
 namespace cuda_cpu {
@@ -53,13 +61,31 @@ template <auto kFunction, class R, class... A>
 
 }  // namespace internal
 
+/// A handler in two forms, one of them for processors with AVX2 and FMA. Converts to the form for this processor.
+template <Handler kBasic, Handler kWide>
+struct Versions {
+  operator Handler() const noexcept { return has_wide_vectors() ? kWide : kBasic; }
+};
+
+namespace internal {
+
+template <auto kFunction>
+bool map_basic(Warp& warp, Step const& step, Mask lanes) {
+  map_as<kFunction>(warp, step, lanes, kFunction);
+  return true;
+}
+template <auto kFunction>
+CUDA_CPU_WIDE bool map_wide(Warp& warp, Step const& step, Mask lanes) {
+  map_as<kFunction>(warp, step, lanes, kFunction);
+  return true;
+}
+
+}  // namespace internal
+
 /// Computes destination = kFunction(sources...) in each lane; parameters and result are unsigned integers as wide as
 /// the registers.
 template <auto kFunction>
-bool map(Warp& warp, Step const& step, Mask lanes) {
-  internal::map_as<kFunction>(warp, step, lanes, kFunction);
-  return true;
-}
+inline constexpr Versions<&internal::map_basic<kFunction>, &internal::map_wide<kFunction>> map{};
 
 /// Sets the processor's rounding mode for its lifetime. Computations in its scope must read and write memory, which the
 /// compiler cannot move across the calls.
@@ -79,11 +105,46 @@ class RoundingScope {
   bool changed_;
 };
 
-/// As map(), with the rounding mode of the step, which is set once for all lanes.
+namespace internal {
+
 template <auto kFunction>
-bool map_rounded(Warp& warp, Step const& step, Mask lanes) {
+bool map_rounded_basic(Warp& warp, Step const& step, Mask lanes) {
   RoundingScope const scope(step.rounding);
-  return map<kFunction>(warp, step, lanes);
+  return map_basic<kFunction>(warp, step, lanes);
+}
+template <auto kFunction>
+bool map_rounded_wide(Warp& warp, Step const& step, Mask lanes) {
+  RoundingScope const scope(step.rounding);
+  return map_wide<kFunction>(warp, step, lanes);
+}
+
+}  // namespace internal
+
+/// As map, with the rounding mode of the step, which is set once for all lanes.
+template <auto kFunction>
+inline constexpr Versions<&internal::map_rounded_basic<kFunction>, &internal::map_rounded_wide<kFunction>>
+    map_rounded{};
+
+/// Writes a value to a register in all these lanes.
+template <class T>
+[[gnu::always_inline]] inline void fill_lanes(T* to, T value, Mask lanes) {
+  if (lanes == kAllLanes) {
+    CUDA_CPU_EACH_LANE
+    for (unsigned i = 0; i < kLanes; ++i) to[i] = value;
+  } else {
+    each_lane(lanes, [&](unsigned i) { to[i] = value; });
+  }
+}
+
+/// Returns the bits of 32 bytes that are zero or one.
+[[gnu::always_inline]] inline Mask packed(std::uint8_t const* flags) {
+  Mask result = 0;
+  for (unsigned i = 0; i < kLanes; i += 8) {
+    U64 bytes = 0;
+    std::memcpy(&bytes, flags + i, sizeof bytes);
+    result |= static_cast<Mask>(bytes * 0x0102040810204080 >> 56) << i;
+  }
+  return result;
 }
 
 /// Writes to a register of a vector. Extends a signed T by its sign in a wider register.

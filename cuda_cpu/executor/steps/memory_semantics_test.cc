@@ -71,6 +71,38 @@ TEST_F(MemorySemantics, RegistersMayHaveOneByte) {
   EXPECT_EQ(one(all + "mov.u16 %rs1, 0x1234; mov.b16 {b1,b2}, %rs1; mov.b16 %rs1, {b2,b1}; cvt.u32.u16 %r9, %rs1;", array), 0x3412u);
 }
 
+// Lanes whose addresses are equal, or one after the other, are checked together, half a warp at a time.
+TEST_F(MemorySemantics, EachLaneHasItsElementHoweverTheAddressesLie) {
+  std::string const all = ".shared .align 8 .b8 tile[512]; .reg .b64 %a; .reg .b32 %b, %i; "
+                          "mul.lo.u32 %i, %r1, 3; add.u32 %i, %i, 100; mov.u32 %b, tile; ";
+  std::string const fill = "shl.b32 %r2, %r1, 2; add.u32 %r2, %r2, %b; st.shared.u32 [%r2], %i; bar.sync 0; ";
+  auto const loads = [&](std::string const& index, std::vector<std::uint32_t> const& from) {
+    auto const expected = [&](std::uint32_t lane) { return 100 + 3 * from[lane]; };
+    for (std::string const address : {"mad.lo.u32 %r4, %r3, 4, %b; ld.shared.u32 %r9, [%r4];",
+                                      "mov.u64 %a, tile; mad.wide.u32 %a, %r3, 4, %a; ld.shared.u32 %r9, [%a];",
+                                      "cvta.shared.u64 %a, tile; mad.wide.u32 %a, %r3, 4, %a; ld.u32 %r9, [%a];"}) {
+      auto const got = results(all + fill + index + address);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(got[lane], expected(lane)) << index << address << lane;
+    }
+  };
+  auto const rows = [](auto const& row) {
+    std::vector<std::uint32_t> from(32);
+    for (std::uint32_t i = 0; i < 32; ++i) from[i] = row(i);
+    return from;
+  };
+  loads("mov.u32 %r3, %r1; ", rows([](std::uint32_t i) { return i; }));
+  loads("mov.u32 %r3, 5; ", rows([](std::uint32_t) { return 5; }));
+  loads("and.b32 %r3, %r1, 15; ", rows([](std::uint32_t i) { return i & 15; }));
+  loads("shr.u32 %r3, %r1, 4; ", rows([](std::uint32_t i) { return i >> 4; }));
+  loads("sub.u32 %r3, 31, %r1; ", rows([](std::uint32_t i) { return 31 - i; }));
+  loads("min.u32 %r3, %r1, 30; ", rows([](std::uint32_t i) { return std::min(i, 30u); }));
+  loads("shr.u32 %r3, %r1, 3; ", rows([](std::uint32_t i) { return i >> 3; }));
+  // The last of several lanes that store to one place wins.
+  EXPECT_EQ(results(all + "st.shared.u32 [tile+8], %i; bar.warp.sync -1; ld.shared.u32 %r9, [tile+8];")[0], 193u);
+  EXPECT_EQ(results(all + "add.u32 %b, %b, %r1; st.shared.u8 [%b], %i; bar.warp.sync -1; ld.shared.u32 %r9, [tile+28];")[0], 0xc1bebbb8u);
+  EXPECT_EQ(results(all + "add.u32 %b, %b, %r1; st.shared.u8 [%b], %i; ld.shared.s8 %r9, [%b];")[31], 0xffffffc1u);
+}
+
 TEST_F(MemorySemantics, VectorsHaveUpTo32Bytes) {
   checks_forms({"ld.global.v4.u64", "ld.global.nc.v4.f64", "st.global.v4.u64", "st.v4.b64"});
   EXPECT_EQ(one("ld.global.v4.u64 {%rd2,%rd3,%rd4,%rd5}, [%rd1]; cvt.u32.u64 %r9, %rd4; add.u64 %rd2, %rd2, 10;"

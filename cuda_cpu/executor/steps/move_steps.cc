@@ -1,5 +1,6 @@
 // Implements mov, cvta, isspacep and special registers.
 #include <chrono>
+#include <cstring>
 
 #include "cuda_cpu/executor/steps/map.h"
 
@@ -17,8 +18,7 @@ T same(T a) {
 template <class T>
 bool address_of(Warp& warp, Step const& step, Mask lanes) {
   U64 const frame = step.frame_relative ? U64{warp.depth} * warp.block.launch.kernel->local_frame_bytes : 0;
-  T* const to = warp.at<T>(step.destination[0]);
-  each_lane(lanes, [&](unsigned i) { to[i] = static_cast<T>(step.bits + frame); });
+  fill_lanes(warp.at<T>(step.destination[0]), static_cast<T>(step.bits + frame), lanes);
   return true;
 }
 
@@ -158,14 +158,9 @@ U64 uniform_special(Warp const& warp, SpecialRegister which) {
   }
 }
 
-U64 lane_special(Warp const& warp, SpecialRegister which, unsigned lane) {
-  auto const& size = warp.block.launch.shape.block;
-  std::uint32_t const thread = warp.thread(lane);
+U64 lane_special(SpecialRegister which, unsigned lane) {
   using enum SpecialRegister;
   switch (which) {
-    case tid_x: return thread % size.x;
-    case tid_y: return thread / size.x % size.y;
-    case tid_z: return thread / size.x / size.y;
     case laneid: return lane;
     case lanemask_eq: return U64{1} << lane;
     case lanemask_le: return (U64{2} << lane) - 1;
@@ -177,16 +172,30 @@ U64 lane_special(Warp const& warp, SpecialRegister which, unsigned lane) {
 
 bool read_special(Warp& warp, Step const& step, Mask lanes) {
   auto const which = static_cast<SpecialRegister>(step.choice);
-  bool const by_lane = which <= SpecialRegister::tid_z || which == SpecialRegister::laneid ||
-                       (which >= SpecialRegister::lanemask_eq && which <= SpecialRegister::lanemask_gt);
-  U64 const uniform = by_lane ? 0 : uniform_special(warp, which);
-  each_lane(lanes, [&](unsigned i) {
-    U64 const value = by_lane ? lane_special(warp, which, i) : uniform;
-    if (step.width[0] == 8)
-      warp.at<U64>(step.destination[0])[i] = value;
+  if (which <= SpecialRegister::tid_z) {
+    auto const& threads = warp.block.launch.threads;
+    U32 const* const from = threads.data() + static_cast<unsigned>(which) * (threads.size() / 3) + warp.thread(0);
+    U32* const to = warp.at<U32>(step.destination[0]);
+    if (lanes == kAllLanes)
+      std::memcpy(to, from, kLanes * sizeof *to);
     else
-      warp.at<U32>(step.destination[0])[i] = static_cast<U32>(value);
-  });
+      each_lane(lanes, [&](unsigned i) { to[i] = from[i]; });
+    return true;
+  }
+  bool const by_lane = which == SpecialRegister::laneid ||
+                       (which >= SpecialRegister::lanemask_eq && which <= SpecialRegister::lanemask_gt);
+  bool const is_long = step.width[0] == 8;
+  U64* const longs = warp.at<U64>(step.destination[0]);
+  U32* const words = warp.at<U32>(step.destination[0]);
+  if (by_lane) {
+    each_lane(lanes, [&](unsigned i) {
+      U64 const value = lane_special(which, i);
+      is_long ? void(longs[i] = value) : void(words[i] = static_cast<U32>(value));
+    });
+    return true;
+  }
+  U64 const uniform = uniform_special(warp, which);
+  is_long ? fill_lanes(longs, uniform, lanes) : fill_lanes(words, static_cast<U32>(uniform), lanes);
   return true;
 }
 
@@ -216,7 +225,11 @@ Handler select_move(Form const& form, Step& step) {
   std::string_view const op = form.opcode();
   if (op == "mapa") return form.type == Type::u64 ? map_to_block<U64> : map_to_block<U32>;
   if (op == "getctarank") return rank_of_block;
-  if (op == "cvta") return form.has("to") ? convert_address<true> : convert_address<false>;
+  if (op == "cvta") {
+    bool const is_same = step.space != Space::shared && step.space != Space::local && !step.frame_relative;
+    if (is_same) return map<&same<U64>>;
+    return form.has("to") ? convert_address<true> : convert_address<false>;
+  }
   if (op == "isspacep") return is_in_space;
   if (op != "mov") return nullptr;
   step.bytes = static_cast<std::uint8_t>(size_bytes(form.type));
@@ -227,7 +240,7 @@ Handler select_move(Form const& form, Step& step) {
     case MoveKind::address: return step.bytes == 8 ? address_of<U64> : address_of<U32>;
     case MoveKind::plain: break;
   }
-  return step.bytes == 2 ? map<&same<U16>> : step.bytes == 4 ? map<&same<U32>> : map<&same<U64>>;
+  return step.bytes == 2 ? Handler{map<&same<U16>>} : step.bytes == 4 ? map<&same<U32>> : map<&same<U64>>;
 }
 
 }  // namespace cuda_cpu
