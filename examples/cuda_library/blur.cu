@@ -21,13 +21,13 @@ __global__ void box_kernel(float const* in, float* out, int count, int radius) {
 }
 
 struct Free {
-  void operator()(float* memory) const { TRACE_CUDA_CHECK(cudaFree(memory)); }
+  void operator()(float* memory) const { TRACE_CUDA_CALL(cudaFree(memory)); }
 };
 using Buffer = std::unique_ptr<float, Free>;
 
 Buffer allocate(std::size_t count) {
   float* memory = nullptr;
-  TRACE_CUDA_CHECK_THROW(cudaMalloc(&memory, count * sizeof(float)));
+  TRACE_CUDA_CALL_THROW(cudaMalloc(&memory, count * sizeof(float)));
   return Buffer(memory);
 }
 
@@ -38,10 +38,10 @@ std::vector<float> box(std::vector<float> const& values, int radius) {
   TRACE_SPAN(debug, "box", count, radius);
   if (count == 0) return {};
   Buffer const in = allocate(values.size()), out = allocate(values.size());
-  TRACE_CUDA_CHECK_THROW(cudaMemcpy(in.get(), values.data(), count * sizeof(float), cudaMemcpyHostToDevice));
+  TRACE_CUDA_CALL_THROW(cudaMemcpy(in.get(), values.data(), count * sizeof(float), cudaMemcpyHostToDevice));
   TRACE_LAUNCH(box_kernel, (count + 127) / 128, 128, 0, nullptr, in.get(), out.get(), count, radius);
   std::vector<float> result(values.size());
-  TRACE_CUDA_CHECK_THROW(cudaMemcpy(result.data(), out.get(), count * sizeof(float), cudaMemcpyDeviceToHost));
+  TRACE_CUDA_CALL_THROW(cudaMemcpy(result.data(), out.get(), count * sizeof(float), cudaMemcpyDeviceToHost));
   return result;
 }
 

@@ -16,7 +16,7 @@ class Step : public testing::TestWithParam<int> {
   }();
 };
 
-TEST_LOG(Blur, OfNothingIsNothing) { EXPECT_TRUE(blur::box({}, 3).empty()); }
+TEST_LOG(Blur, ReturnsNothingForNothing) { EXPECT_TRUE(blur::box({}, 3).empty()); }
 
 TEST_LOG_F(Step, StaysAsItIsWithoutNeighbours) { EXPECT_EQ(blur::box(values, 0), values); }
 

@@ -148,7 +148,8 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
                  ::tracing::kv("grid", ::tracing::cuda::internal::extent(tracing_grid_##n)),                       \
                  ::tracing::kv("block", ::tracing::cuda::internal::extent(tracing_block_##n)),                     \
                  ::tracing::kv("shared_bytes", tracing_shared_##n), ::tracing::kv("stream", tracing_stream_##n),   \
-                 ::tracing::kv("blocking", ::tracing::cuda::internal::launch_blocking()));                         \
+                 ::tracing::kv("blocking", ::tracing::cuda::internal::launch_blocking()),                          \
+                 ::tracing::kv("gpu.time", ::tracing::empty));                                                     \
     auto const tracing_before_##n = ::tracing::cuda::internal::code_of(::cudaGetLastError());                      \
     if (tracing_before_##n.failed()) [[unlikely]]                                                                  \
       TRACING_INTERNAL_CUDA_REPORT_(TRACING_WARN, tracing_before_##n,                                              \
@@ -164,10 +165,10 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
   }))
 
 /// Makes the launch kernel<<<grid, block, shared_bytes, stream>>>(arguments...) in a span `launch`, level TRACE, with
-/// the fields kernel.name, grid, block, shared_bytes, stream, and `blocking` if CUDA_LAUNCH_BLOCKING=1. The value of
-/// the macro is the cudaError_t of the launch. Emits an event: `launched`, level TRACE, or why the launch failed, level
-/// ERROR. A pending error of an earlier call is reported first, level WARN, and cleared. A kernel whose name has commas
-/// needs parentheses:
+/// the fields kernel.name, grid, block, shared_bytes, stream, `blocking` if CUDA_LAUNCH_BLOCKING=1, and `gpu.time`,
+/// which device times give it. The value of the macro is the cudaError_t of the launch. Emits an event: `launched`,
+/// level TRACE, or why the launch failed, level ERROR. A pending error of an earlier call is reported first, level
+/// WARN, and cleared. A kernel whose name has commas needs parentheses:
 ///
 ///     TRACING_LAUNCH((scale<float, 4>), 1, 32, 0, stream, values);
 #define TRACING_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
