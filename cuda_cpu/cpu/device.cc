@@ -130,7 +130,7 @@ std::optional<std::string> Device::find_stream_race(std::string const& name, std
 }
 
 void Device::note_copy(char const* name, void const* target, void const* source, std::size_t bytes) {
-  if (Streams::current_order() == nullptr) return;
+  if (Streams::current_order() == nullptr || !streams.are_several()) return;
   std::vector<AccessedRange> accessed;
   auto const add = [&](void const* place, bool wrote) {
     auto const begin = reinterpret_cast<std::uintptr_t>(place);

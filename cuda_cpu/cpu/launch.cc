@@ -173,7 +173,7 @@ void run(Device& device, Launch const& launch) {
   options.timeout = device.options.timeout;
   options.checks = device.options.checks;
   std::vector<AccessedRange> accessed;
-  options.accessed = &accessed;
+  if (options.checks.race && device.streams.are_several()) options.accessed = &accessed;
   options.stale_shuffle = device.options.stale_shuffle;
   options.opcode_statistics = reports_totals;
   options.block_statistics = reports_blocks;
@@ -187,7 +187,7 @@ void run(Device& device, Launch const& launch) {
   auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
                                      reports_totals ? &statistics : nullptr);
   workspace.reset();
-  if (!fault && options.checks.race) fault = find_stream_race(device, launch, std::move(accessed));
+  if (!fault && options.accessed != nullptr) fault = find_stream_race(device, launch, std::move(accessed));
   if (launch.call) report_run(launch, begin, tracing::Instant::now());
   if (reports_totals) report_opcode_totals(statistics, launch.span);
   if (!fault || fault->kind == FaultKind::stopped) return;

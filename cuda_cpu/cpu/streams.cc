@@ -75,6 +75,11 @@ Streams::Streams(bool tracks_order) : tracks_order_(tracks_order), legacy_(creat
 
 WorkOrder const* Streams::current_order() noexcept { return order_of_thread; }
 
+bool Streams::are_several() {
+  MutexLock const lock(mutex_);
+  return all_.size() > 1;
+}
+
 void Streams::show_to_host() {
   if (order_of_thread == nullptr) return;
   MutexLock const lock(mutex_);

@@ -79,6 +79,8 @@ class Streams {
   /// Returns false if the marks are not done at the deadline.
   bool wait_until(std::vector<Mark> const& marks, std::chrono::steady_clock::time_point deadline);
   bool are_done(std::vector<Mark> const& marks);
+  /// Returns true if there is another stream than the legacy stream.
+  bool are_several();
 
   /// Returns the order of the work that runs on this thread; null outside of work, or if order is not tracked.
   static WorkOrder const* current_order() noexcept;
