@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 
 #include <new>
-#include <source_location>
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/graph/errors.h"
@@ -23,7 +22,16 @@ cudaError_t start();
 /// As start(), but returns the error of a refused launch as keep_refusal() says.
 cudaError_t start_after_refusals();
 
-using Where = std::source_location;
+/// The function that makes a call, by its bare name. As std::source_location, which Clang 14 lacks.
+class Where {
+ public:
+  static constexpr Where current(char const* function = __builtin_FUNCTION()) noexcept { return Where(function); }
+  constexpr char const* function_name() const noexcept { return function_; }
+
+ private:
+  constexpr explicit Where(char const* function) noexcept : function_(function) {}
+  char const* function_;
+};
 
 /// Keeps the error for cudaGetLastError(), reports it, and returns it. `where` is in the function that failed. If no
 /// subscriber gets errors, explains the first error that loses the context on stderr.

@@ -17,12 +17,10 @@ namespace {
 
 constexpr std::size_t kMaxSaid = 10;
 
-// Returns `cudaFree()` for `cudaError_t cudaFree(void*)`, and `a call of the runtime` for the name of a helper.
+// Returns `cudaFree()` for cudaFree, and `a call of the runtime` for the name of a helper.
 std::string name_of(std::string_view function) {
-  function = function.substr(0, function.find('('));
-  function = function.substr(function.rfind(' ') + 1);
   bool const is_public = function.starts_with("cuda") || function.starts_with("__cuda");
-  return is_public && function.find(':') == function.npos ? std::string(function) + "()" : "a call of the runtime";
+  return is_public ? std::string(function) + "()" : "a call of the runtime";
 }
 
 // Returns " at pool.cc:88"; empty if it is not known where the program made the call.

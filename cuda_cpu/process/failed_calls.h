@@ -12,8 +12,8 @@ namespace cuda_cpu::process {
 /// Forgets what is kept, and what the thread has explained. Called at the beginning of a call.
 void forget_failed_call() noexcept;
 
-/// Reports that a call of the runtime failed, unless it has explained its error itself. `function` is a name from
-/// std::source_location. Each text is said once, and at most ten are said.
+/// Reports that a call of the runtime failed, unless it has explained its error itself. `function` is its bare
+/// name. Each text is said once, and at most ten are said.
 void report_failed_call(cudaError_t error, char const* function) noexcept;
 /// Reports a failed call of the driver.
 void report_failed_call(CUresult result) noexcept;
