@@ -68,6 +68,7 @@ std::string without_device(std::string const& text) {
       {" detail=\".*\"", ""},
       {"an access [^;\n]*; (caused by launch [0-9]+ of \\w+); (CUDA_ERROR_ILLEGAL_ADDRESS \\(700\\) from [^\n]*)",
        "$2: a kernel read or wrote an invalid address; $1"},
+      {"( FAIL [^\n]*: The CUDA device was broken by this test): [^\n]*", "$1"},  // cut after 200 bytes
       {", the only one outstanding", ""},
       {"caused the failure: no other launch was outstanding", "caused the failure"},
   };

@@ -123,7 +123,8 @@ CallSite unwind_from(std::uintptr_t slot, std::size_t count) noexcept {
 
 bool is_in_header_of_library(std::string_view place) noexcept {
   for (std::string_view const part :
-       {"/cuda_runtime", "/include/crt/", "/thrust/", "/cub/", "/cuda/", "/include/c++/", ".stub.c:", ".cudafe"})
+       {"/include/cuda_runtime", "/include/crt/", "/include/cuda/", "/include/thrust/", "/include/cub/", "/cccl/",
+        "/include/cooperative_groups", "/include/c++/", ".stub.c:", ".cudafe"})
     if (place.find(part) != place.npos) return true;
   return false;
 }
