@@ -418,13 +418,13 @@ T off_result_or_throw(char const* call, T code) {
 #define TRACING_OFF_PERF_TRANSFER(bytes, direction, duration) TRACING_OFF_USE_(bytes, direction, duration)
 #define TRACING_OFF_PERF_THROUGHPUT(items, duration) TRACING_OFF_USE_(items, duration)
 #define TRACING_OFF_PERF_FLOPS(operations, duration) TRACING_OFF_USE_(operations, duration)
-// These statements still make their CUDA call. TRACING_OFF_CUDA_CHECK_THROW throws on errors, as with testlog.
-#define TRACING_OFF_CUDA_CHECK(...) ::tracing::without_testlog::off_result(__VA_ARGS__)
+// These statements still make their CUDA call. TRACING_OFF_CUDA_CALL_THROW throws on errors, as with testlog.
+#define TRACING_OFF_CUDA_CALL(...) ::tracing::without_testlog::off_result(__VA_ARGS__)
 #define TRACING_OFF_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                            \
   ::tracing::without_testlog::off_result((static_cast<void>(::cudaGetLastError()),                    \
                                           kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__), \
                                           ::cudaGetLastError()))
-#define TRACING_OFF_CUDA_CHECK_THROW(...) \
+#define TRACING_OFF_CUDA_CALL_THROW(...) \
   ::tracing::without_testlog::off_result_or_throw<::tracing::cuda::CallError>(#__VA_ARGS__, __VA_ARGS__)
 
 #if !TRACING_OPTIONAL
@@ -455,8 +455,8 @@ T off_result_or_throw(char const* call, T code) {
 #define TRACING_PERF_TRANSFER TRACING_OFF_PERF_TRANSFER
 #define TRACING_PERF_THROUGHPUT TRACING_OFF_PERF_THROUGHPUT
 #define TRACING_PERF_FLOPS TRACING_OFF_PERF_FLOPS
-#define TRACING_CUDA_CALL TRACING_OFF_CUDA_CHECK
-#define TRACING_CUDA_CALL_THROW TRACING_OFF_CUDA_CHECK_THROW
+#define TRACING_CUDA_CALL TRACING_OFF_CUDA_CALL
+#define TRACING_CUDA_CALL_THROW TRACING_OFF_CUDA_CALL_THROW
 #define TRACING_LAUNCH TRACING_OFF_LAUNCH
 #endif
 #endif  // TRACING_OPTIONAL_VERSION

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "tracing_core/support/cxx20.h"
+
 namespace cuda_cpu {
 
 struct CallSite {
