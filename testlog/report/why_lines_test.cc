@@ -110,9 +110,9 @@ TEST_F(WhyLines, KnowWhichSpansExceptionsLeft) {
 TEST_F(WhyLines, NameTheThreadThatAnEarlierTestLeft) {
   run("Left.*", 3);
   std::string const lines = lines_in(run("Left.*", 1, {{"SCENARIO_LEAVES", "1"}}).err);
-  EXPECT_THAT(lines, testing::ContainsRegex("1\\. process_scenarios \"raised\": recorded once by a thread of "
-                                            "Left.RaisesTheLevel, which had ended, after \"raises the level\" "
-                                            "\\([^ ]*process_scenarios.cc:[0-9]+\\); in 0 of 3 passing runs "
+  EXPECT_THAT(lines, testing::ContainsRegex("1\\. a thread of Left.RaisesTheLevel, which had ended, went on after "
+                                            "\"raises the level\" \\([^ ]*process_scenarios.cc:[0-9]+\\): "
+                                            "process_scenarios \"raised\"; in 0 of 3 passing runs "
                                             "\\([^ ]*process_scenarios.cc:[0-9]+, thread [0-9]+, "));
   EXPECT_THAT(lines, HasSubstr("2. process_scenarios \"looked\": level is 1; 0 in 3 of 3 passing runs"));
 }

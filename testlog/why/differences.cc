@@ -147,6 +147,7 @@ class Comparison {
     Difference& difference = add(here.has_error ? CauseKind::exception : CauseKind::occurs, site, 0, here.first);
     difference.passing = with + without;
     difference.share_passing = static_cast<double>(with) / static_cast<double>(with + without);
+    if (!here.has_error && with == 0) add_usual_place(difference.cause, site);
     Site const& names = sites_.site(site);
     for (FieldId field = names.first_field; here.has_error && field < names.fields_end; ++field) {
       unsigned const bit = 1U << static_cast<unsigned>(ValueClass::error);
@@ -154,6 +155,25 @@ class Comparison {
       difference.cause.field = sites_.name(sites_.field(field).name);
       difference.cause.here = values_at(run_, field).first_of(ValueClass::error).text;
     }
+  }
+
+  // A statement that is new at this place may be known from another place, in all passing runs.
+  void add_usual_place(Cause& cause, SiteId site) const {
+    Site const& new_one = sites_.site(site);
+    if (new_one.file.empty()) return;
+    for (SiteId id = 0; id < sites_.size(); ++id) {
+      Site const& other = sites_.site(id);
+      if (id == site || other.line != new_one.line || other.file != new_one.file || other.message != new_one.message ||
+          other.is_span != new_one.is_span)
+        continue;
+      if (!all_complete([id](RunFeatures const& one) { return at(one, id).count > 0; })) continue;
+      cause.here = place_around(new_one);
+      cause.there = place_around(other);
+      return;
+    }
+  }
+  std::string place_around(Site const& site) const {
+    return site.around == kNoSite ? "in no span" : "in " + sites_.site(site.around).path;
   }
 
   // Compares whether exceptions left spans, in runs that have such spans.
@@ -363,11 +383,11 @@ class Comparison {
     Difference& difference = add(CauseKind::late, here.site, 0, here.first);
     difference.passing = with + without;
     difference.share_passing = static_cast<double>(with) / static_cast<double>(with + without);
-    std::string& text = difference.cause.here = in_words("recorded", here.count);
-    text += " by a thread of " + (here.test.empty() ? "an earlier test" : here.test) + ", which had ended";
+    std::string& text = difference.cause.here = "a thread of ";
+    text += (here.test.empty() ? "an earlier test" : here.test) + ", which had ended, went on";
     if (here.before == kNoSite) return;
     Site const& before = sites_.site(here.before);
-    text += ", after " + text_of_step(step_of(here.before, false));
+    text += " after " + text_of_step(step_of(here.before, false));
     if (!before.file.empty()) text += " (" + before.file + ":" + std::to_string(before.line) + ")";
   }
 

@@ -66,6 +66,18 @@ TEST(Causes, KindsThatPassingRunsHaveAmongThemselvesComeLast) {
                                           HasSubstr("\"agreed by chance\": cores is 3; 4 in 3 of 3")));
 }
 
+TEST(Causes, ARecordAtAnotherPlaceThanInAllPassingRunsNamesBothPlaces) {
+  auto const body = [](TestRecorder&, int run) {
+    auto const draw = [] { TRACE_SPAN(info, "draw"); };
+    for (int i = 0; i < 3; ++i) {
+      TRACE_SPAN(info, "loop");
+      draw();
+    }
+    if (run == 0) draw();
+  };
+  EXPECT_THAT(lines_of(body), ElementsAre(StartsWith("draw: recorded in no span; in loop in 3 of 3 passing runs (")));
+}
+
 TEST(Causes, ValueOnAnotherThreadDoesNotFollow) {
   auto const body = [](TestRecorder& recorder, int run) {
     recorder.thread("reader", [run] { TRACE_INFO("read", tracing::kv("is_stopped", run == 0)); }).join();

@@ -45,8 +45,10 @@ std::string difference_of(Cause const& cause, std::size_t passing) {
     case CauseKind::value: return cause.field + " is " + cause.here + "; " + cause.there + " in " + in_all;
     case CauseKind::order: return cause.here + "; " + cause.there + " in " + in_all;
     case CauseKind::thread: return "on " + cause.here + "; on " + cause.there + " in " + in_all;
-    case CauseKind::late: return cause.here + "; in " + passing_of(cause.share_passing, passing);
-    case CauseKind::occurs: return "recorded here; in " + passing_of(cause.share_passing, passing);
+    case CauseKind::late: return "in " + passing_of(cause.share_passing, passing);
+    case CauseKind::occurs:
+      if (!cause.there.empty()) return "recorded " + cause.here + "; " + cause.there + " in " + in_all;
+      return "recorded here; in " + passing_of(cause.share_passing, passing);
     case CauseKind::exception:
       if (cause.field.empty()) return cause.here + "; in " + passing_of(cause.share_passing, passing);
       return cause.field + " is " + cause.here + "; recorded in " + passing_of(cause.share_passing, passing);
@@ -97,7 +99,10 @@ Explanation explain(std::string const& test, ComparedTest const& runs) {
 }
 
 std::string line_of(Cause const& cause, std::size_t passing) {
-  std::string line = place_of(cause.site) + ": " + difference_of(cause, passing) + " (" + file_of(cause.site);
+  // Of a late record, the thread matters, and the record only shows that the thread went on.
+  bool const is_late = cause.kind == CauseKind::late;
+  std::string line = is_late ? cause.here + ": " + place_of(cause.site) + "; " : place_of(cause.site) + ": ";
+  line += difference_of(cause, passing) + " (" + file_of(cause.site);
   if (!cause.thread.empty()) line += cause.thread + ", ";
   line += tracing::formatting::text_of_ns(static_cast<std::uint64_t>(cause.before_failure_ns)) + " before the failure)";
   if (cause.consequences > 0)
