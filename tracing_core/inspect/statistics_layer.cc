@@ -192,12 +192,14 @@ void StatisticsLayer::add_request(GroupSums& group, SpanRef span) {
 }
 
 void StatisticsLayer::add_compile(GroupSums& group, SpanRef span) {
+  constexpr double kMaxMs = 1e12;  // thirty years: a damaged recording may have any number
   std::string const cache = last_of(span, "cache", text_of);
   CompileStatistics& sum = group.compiles[last_of(span, "kernel.name", text_of)];
   bool const is_hit = cache == "memory" || cache == "disk";
   ++(is_hit ? sum.hits : sum.misses);
   auto const duration_ms = last_of(span, "duration_ms", number_of);
-  if (!is_hit && duration_ms && *duration_ms > 0) sum.total_ns += static_cast<std::uint64_t>(*duration_ms * 1e6);
+  if (!is_hit && duration_ms && *duration_ms > 0 && *duration_ms < kMaxMs)
+    sum.total_ns += static_cast<std::uint64_t>(*duration_ms * 1e6);
 }
 
 // Keeps the registers and memory that each launch of a kernel uses, from the events `found kernel` and `kernel uses`.

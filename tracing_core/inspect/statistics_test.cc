@@ -357,8 +357,9 @@ TEST_F(StatisticsTest, CountCompilationsAndHits) {
     compile(40, "saxpy", Value::of_text("disk"), Value());
     compile(60, "dot", Value(), Value::of_f64(1));          // without a cache
     compile(80, "wrong", Value::of_text("none"), Value());  // a failed compilation
+    compile(100, "zoo", Value(), Value::of_f64(7e229));     // of a damaged recording
   });
-  ASSERT_EQ(group.compiles.size(), 3u);
+  ASSERT_EQ(group.compiles.size(), 4u);
   auto const row = [&](std::size_t i) {
     return std::tuple(group.compiles[i].name, group.compiles[i].misses, group.compiles[i].hits,
                       group.compiles[i].total_ns);
@@ -366,6 +367,7 @@ TEST_F(StatisticsTest, CountCompilationsAndHits) {
   EXPECT_EQ(row(0), std::tuple("saxpy", 1u, 2u, 2'500'000u));
   EXPECT_EQ(row(1), std::tuple("dot", 1u, 0u, 1'000'000u));
   EXPECT_EQ(row(2), std::tuple("wrong", 1u, 0u, 0u));
+  EXPECT_EQ(row(3), std::tuple("zoo", 1u, 0u, 0u));
 }
 
 // Emits an allocation as tracing::cuda does.
