@@ -33,8 +33,8 @@ struct CpuDriverOptions {
   /// Reports memory that is not freed when the context is released or the process ends, which then has status 1.
   /// TRACE_CUDA_CHECK=leak sets it.
   bool leak_check = false;
-  /// How many frames of the host messages name for an allocation, a free and a launch that the stand-ins for NVIDIA's
-  /// libraries made: 0 to 8. TRACE_CUDA_FRAMES wins.
+  /// The number of host frames that messages about an allocation, a free or a launch name, 0 to 8, if the call went
+  /// through the stand-ins for NVIDIA's libraries. TRACE_CUDA_FRAMES wins.
   unsigned frames = 3;
   /// Off: no finding changes the status of the process. TRACE_CUDA_STATUS wins.
   bool changes_status = true;

@@ -12,7 +12,7 @@
 
 namespace cuda_cpu::cpu {
 
-/// How much of each stream, by its id, is over before something begins: a vector clock.
+/// A vector clock: for each stream, by its id, the number of the last work that is over before something begins.
 using StreamClock = std::map<std::uint64_t, std::uint64_t>;
 
 /// Adds what `other` knows to `clock`.

@@ -1,4 +1,5 @@
-// What the program left unnoticed when it ends: the process then says so and ends with status 1 in place of 0.
+// Chooses the status of the process: 1 in place of 0, with a line that says why, if the program did not notice a
+// failure.
 //
 // These count: a kernel that failed; a launch that was refused because the kernel or the launch is not supported; a
 // call of the runtime that frees what is not allocated, or copies beyond an allocation, if the program never asks for

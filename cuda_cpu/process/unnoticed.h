@@ -1,4 +1,4 @@
-// What failed without the program having noticed so far.
+// Keeps the failures that the program has not noticed so far.
 #pragma once
 
 #include <cuda_runtime_api.h>

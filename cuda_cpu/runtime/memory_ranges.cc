@@ -1,5 +1,5 @@
-// What advice and prefetches said about managed memory. All memory is the host's, so they only change what programs ask
-// for later, by cudaMemRangeGetAttribute().
+// Keeps advice and prefetches of managed memory. All memory is the host's, so they change only what
+// cudaMemRangeGetAttribute() returns later.
 #include "cuda_cpu/runtime/memory_ranges.h"
 
 #include <algorithm>
