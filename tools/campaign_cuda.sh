@@ -64,9 +64,9 @@ run_program() {  # <source>
 # Each kernel and each function that was refused, once, with the reason: the instruction, the function, or the message.
 refused_in() {  # <trace>
   local -r instruction='not supported: (\.[^ ]+ [^ ]+|[^ "]+)'
-  sed -nE -e "s/.* ERROR .*tracing::cuda: cuModuleGetFunction\(([^)]*)\) failed: .*detail=\"line [0-9]+: $instruction.*/\1 \2/p" \
-    -e 's/.* ERROR .*tracing::cuda: ([A-Za-z0-9_]+\(\)) is not supported.*/- \1/p' \
-    -e 's/.* ERROR .*tracing::cuda: ([^;:]*).*; the (kernel|variable) .* cannot be used .*/- \1/p' "$1" | sort -u | cut -d' ' -f2-
+  sed -nE -e "s/.* ERROR .*[^ ]*: cuModuleGetFunction\(([^)]*)\) failed: .*detail=\"line [0-9]+: $instruction.*/\1 \2/p" \
+    -e 's/.* ERROR .*[^ ]*: ([A-Za-z0-9_]+\(\)) is not supported.*/- \1/p' \
+    -e 's/.* ERROR .*: ([^;:]*).*; the (kernel|variable) .* cannot be used .*/- \1/p' "$1" | sort -u | cut -d' ' -f2-
 }
 
 result_of() {  # <status> <number of refusals>
@@ -106,7 +106,7 @@ for program in "${programs[@]}"; do
     took=$((($(date +%s%N) - begin) / 100000000))
     took=$((took / 10)).$((took % 10))
     touch "$base.trace"
-    found=$(sed -n 's/.*tracing::cuda: found kernel kernel.name=\(.*\) registers=.*/\1/p' "$base.trace" | sort -u | wc -l)
+    found=$(sed -n 's/.*found kernel kernel.name=\(.*\) registers=.*/\1/p' "$base.trace" | sort -u | wc -l)
     refused_in "$base.trace" >"$base.refused"
     refused=$(wc -l <"$base.refused")
     cat "$base.refused" >>"$out/reasons"

@@ -11,6 +11,7 @@
 #include <span>
 #include <thread>
 
+#include "cuda_cpu/cpu/caller_target.h"
 #include "cuda_cpu/cpu/lasting_thread_local.h"
 #include "cuda_cpu/cpu/settings.h"
 #include "tracing_core/support/short_text.h"
@@ -231,7 +232,20 @@ void DriverThreadState::end() noexcept {
 
 DriverThreadState& this_thread() noexcept { return lasting_thread_local<DriverThreadState>(); }
 
-CallerScope::CallerScope(void const* frame) noexcept : is_outermost_(this_thread().entry == nullptr) {
+namespace {
+
+// Finds the target of the code that made the call, also if the device records no frames.
+void find_target(tracing::internal::CurrentCaller& caller) noexcept {
+  DriverThreadState const& thread = this_thread();
+  caller.target = target_of(thread.has_launch_site ? thread.launch_site : callers_of(thread.entry, CallSite::kMax));
+}
+
+}  // namespace
+
+CallerScope::CallerScope(void const* frame) noexcept
+    : is_outermost_(this_thread().entry == nullptr),
+      records_(tracing::internal::CurrentCaller{.find = find_target}),
+      silence_(tracing::internal::current_caller()->library != nullptr) {
   if (is_outermost_) this_thread().entry = frame;
 }
 

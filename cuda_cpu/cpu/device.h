@@ -29,6 +29,7 @@
 #include "cuda_cpu/executor/program.h"
 #include "tracing_core/cuda/activity.h"
 #include "tracing_core/cuda/driver_api.h"
+#include "tracing_core/emit/caller_scope.h"
 #include "tracing_core/support/mutex.h"
 
 namespace cuda_cpu::cpu {
@@ -251,7 +252,8 @@ class [[nodiscard]] CopiesInTurn {
   bool const outer_;
 };
 
-/// While it exists, this_call() finds the caller of the function that makes it, unless an outer function has one.
+/// While it exists, this_call() finds the caller of the function that makes it, unless an outer function has one, and
+/// records have the target of this caller. If a Driver of the program makes the call, the Driver records it.
 class [[nodiscard]] CallerScope {
  public:
   [[gnu::always_inline]] CallerScope() noexcept : CallerScope(__builtin_frame_address(0)) {}
@@ -261,7 +263,10 @@ class [[nodiscard]] CallerScope {
 
  private:
   explicit CallerScope(void const* frame) noexcept;
+
   bool is_outermost_;
+  tracing::internal::CallerScope const records_;
+  tracing::internal::SilenceScope const silence_;
 };
 /// Returns where the program made the call that this thread is making, as CpuDriverOptions::frames says. Empty without
 /// a CallerScope.

@@ -4,6 +4,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/format/span_path.h"
+#include "tracing_core/inspect/device_calls.h"
 
 namespace cuda_cpu::cpu {
 
@@ -19,7 +20,7 @@ std::string span_of_user() {
   registry->visit_current_spans(
       [](void* context, tracing::SpanRef span) {
         auto& found = *static_cast<tracing::SpanRef*>(context);
-        if (!found && span.metadata().target() != "tracing::cuda") found = span;
+        if (!found && !tracing::internal::is_of_cuda(span.metadata())) found = span;
       },
       &of_user);
   tracing::TextBuffer path;

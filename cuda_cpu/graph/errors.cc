@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "tracing_core/cuda/errors.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 namespace cuda_cpu::graph {
 namespace {
@@ -49,6 +49,7 @@ std::string_view error_description(cudaError_t error) noexcept {
 }
 
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
+  tracing::internal::SilenceScope const heard(false);  // only the device knows the reason
   try {
     TRACE_ERROR("{}", message, tracing::kv("error", tracing::display(error_name(error))),
                 tracing::kv("code", static_cast<int>(error)));
@@ -65,6 +66,7 @@ bool& was_explained() noexcept {
 
 void explain(std::string_view message) noexcept {
   was_explained() = true;
+  tracing::internal::SilenceScope const heard(false);
   if (!TRACE_ENABLED(error)) std::fprintf(stderr, "testlog: %.*s\n", static_cast<int>(message.size()), message.data());
 }
 

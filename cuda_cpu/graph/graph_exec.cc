@@ -1,4 +1,4 @@
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::launch"
 #include "cuda_cpu/graph/graph_exec.h"
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/graph/copies.h"
 #include "cuda_cpu/graph/user_objects.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 namespace cuda_cpu::graph {
 namespace {
@@ -134,6 +134,7 @@ CUresult GraphExec::allocate_all(Graph const& graph, CUstream stream, std::vecto
 }
 
 CUresult GraphExec::run_all(Graph const& graph, CUstream stream) {
+  tracing::internal::SilenceScope const heard(false);  // a Driver of the program records only the graph's launch
   cpu::CopiesInTurn const scope;
   for (Node const* const node : orders_[&graph]) {
     if (!node->is_enabled) continue;

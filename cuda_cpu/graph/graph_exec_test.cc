@@ -324,10 +324,10 @@ TEST_F(Graphs, LaunchesAreSpansInThatOfTheGraph) {
     instantiate();
     launch_graph();
   });
-  EXPECT_THAT(text, HasSubstr("capture=\"active\"}: tracing::cuda: captured\n"));
+  EXPECT_THAT(text, HasSubstr("capture=\"active\"}: cuda_cpu::graph::Graphs: captured\n"));
   EXPECT_THAT(text, HasSubstr(" nodes=1 stream="));
   EXPECT_THAT(text, HasSubstr("}:launch{kernel.name=add grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream="));
-  EXPECT_THAT(text, HasSubstr(": tracing::cuda: launched\n"));
+  EXPECT_THAT(text, HasSubstr(": cuda_cpu::graph::Graphs: launched\n"));
 }
 
 }}  // namespace cuda_cpu::graph

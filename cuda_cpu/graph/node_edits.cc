@@ -1,10 +1,10 @@
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::launch"
 #include "cuda_cpu/graph/node_edits.h"
 
 #include <vector>
 
 #include "cuda_cpu/graph/errors.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 namespace cuda_cpu::graph {
 

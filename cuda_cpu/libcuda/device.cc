@@ -13,6 +13,12 @@ using namespace cuda_cpu::libcuda;
 
 namespace {
 
+// A Driver that finds this library in place of a GPU's driver reports what only this library knows.
+[[maybe_unused]] bool const is_announced = [] {
+  tracing::cuda::internal::set_options_of_driver(&cuInit, cuda_cpu::cpu_driver_options());
+  return true;
+}();
+
 std::vector<CUcontext>& pushed() noexcept {
   static thread_local std::vector<CUcontext> contexts;
   return contexts;
@@ -155,7 +161,10 @@ CUresult cuCtxPopCurrent(CUcontext* context) {
   return cuCtxSetCurrent(outer);
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return check(api().ctx_get_device(device), "cuCtxGetDevice()"); }
-CUresult cuCtxSynchronize() { return done(driver().ctx_synchronize()); }
+CUresult cuCtxSynchronize() {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().ctx_synchronize());
+}
 CUresult cuCtxGetFlags(unsigned* flags) { return forward(cudaGetDeviceFlags, flags); }
 CUresult cuCtxSetFlags(unsigned flags) { return forward(cudaSetDeviceFlags, flags); }
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {

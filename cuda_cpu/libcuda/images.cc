@@ -11,9 +11,13 @@ extern "C" {
 
 CUresult cuTexObjectCreate(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
                            CUDA_RESOURCE_VIEW_DESC const* view) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(cuda_cpu::process::create_texture(out, resource, texture, view));
 }
-CUresult cuTexObjectDestroy(CUtexObject texture) { return done(cuda_cpu::process::destroy_texture(texture)); }
+CUresult cuTexObjectDestroy(CUtexObject texture) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(cuda_cpu::process::destroy_texture(texture));
+}
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUtexObject texture) {
   return check(cpu::texture_find(out, nullptr, texture), "cuTexObjectGetResourceDesc()");
 }
@@ -26,9 +30,13 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC*, CUtexObject) {
 }
 
 CUresult cuSurfObjectCreate(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(cuda_cpu::process::create_surface(out, resource));
 }
-CUresult cuSurfObjectDestroy(CUsurfObject surface) { return done(cuda_cpu::process::destroy_surface(surface)); }
+CUresult cuSurfObjectDestroy(CUsurfObject surface) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(cuda_cpu::process::destroy_surface(surface));
+}
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUsurfObject surface) {
   return check(cpu::surface_find(out, surface), "cuSurfObjectGetResourceDesc()");
 }

@@ -28,7 +28,10 @@ inline CUresult done(CUresult result) noexcept {
 }
 
 /// Reports the error of a call that has no method in Driver. Returns `result`.
-inline CUresult check(CUresult result, std::string_view call) { return done(driver().check(result, call)); }
+[[gnu::always_inline]] inline CUresult check(CUresult result, std::string_view call) {
+  cpu::CallerScope const caller;
+  return done(driver().check(result, call));
+}
 
 /// Returns the line for a program or library of this name, in which NVIDIA's runtime library is linked: what to do.
 std::string foreign_runtime_text(std::string_view file);

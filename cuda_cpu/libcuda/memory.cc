@@ -190,16 +190,20 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUst
   return done(driver().memcpy_3d_async(unified(to, from, bytes), stream));
 }
 CUresult cuMemcpy2D(CUDA_MEMCPY2D const* copy) {
+  cuda_cpu::cpu::CallerScope const caller;
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d(from_2d(*copy)));
 }
 CUresult cuMemcpy2DUnaligned(CUDA_MEMCPY2D const* copy) { return cuMemcpy2D(copy); }
 CUresult cuMemcpy2DAsync(CUDA_MEMCPY2D const* copy, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(from_2d(*copy), stream));
 }
 CUresult cuMemcpy3D(CUDA_MEMCPY3D const* copy) {
+  cuda_cpu::cpu::CallerScope const caller;
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d(*copy));
 }
 CUresult cuMemcpy3DAsync(CUDA_MEMCPY3D const* copy, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(*copy, stream));
 }
 
@@ -228,6 +232,7 @@ CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t offset, std::siz
   return done(driver().memcpy_3d(of_row({.device = to}, {.array = from, .offset = offset}, bytes)));
 }
 CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset, std::size_t bytes) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(
       driver().memcpy_3d(of_row({.array = to, .offset = to_offset}, {.array = from, .offset = from_offset}, bytes)));
 }
@@ -292,6 +297,7 @@ CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::s
 }
 
 CUresult cuArray3DCreate(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const* descriptor) {
+  cuda_cpu::cpu::CallerScope const caller;
   if (descriptor == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuArray3DCreate()");
   return done(driver().array_3d_create(array, *descriptor));
 }

@@ -32,6 +32,7 @@ CUresult check_function(CUfunction function, char const* call) {
 extern "C" {
 
 CUresult cuModuleLoadDataEx(CUmodule* module, void const* image, unsigned count, CUjit_option* options, void** values) {
+  cuda_cpu::cpu::CallerScope const caller;
   if (image == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuModuleLoadDataEx()");
   // A program that asks for the driver's log reads it itself. Otherwise the log is recorded.
   return done(
@@ -42,6 +43,7 @@ CUresult cuModuleLoadData(CUmodule* module, void const* image) {
 }
 CUresult cuModuleLoadFatBinary(CUmodule* module, void const* image) { return cuModuleLoadData(module, image); }
 CUresult cuModuleLoad(CUmodule* module, char const* path) {
+  cuda_cpu::cpu::CallerScope const caller;
   std::ifstream file(path == nullptr ? "" : path, std::ios::binary);
   if (!file)
     return check(CUDA_ERROR_FILE_NOT_FOUND, std::string("cuModuleLoad(") + (path == nullptr ? "" : path) + ")");

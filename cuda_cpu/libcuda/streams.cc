@@ -22,18 +22,32 @@ void CUDART_CB run(cudaStream_t stream, cudaError_t error, void* data) {
 
 extern "C" {
 
-CUresult cuStreamCreate(CUstream* stream, unsigned flags) { return done(driver().stream_create(stream, flags)); }
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().stream_create(stream, flags));
+}
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) { return cuStreamCreate(stream, flags); }
-CUresult cuStreamDestroy(CUstream stream) { return done(driver().stream_destroy(stream)); }
-CUresult cuStreamSynchronize(CUstream stream) { return done(driver().stream_synchronize(stream)); }
-CUresult cuStreamQuery(CUstream stream) { return done(driver().stream_query(stream)); }
+CUresult cuStreamDestroy(CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().stream_destroy(stream));
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().stream_synchronize(stream));
+}
+CUresult cuStreamQuery(CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().stream_query(stream));
+}
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().stream_wait_event(stream, event, flags));
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return check(api().stream_is_capturing(stream, status), "cuStreamIsCapturing()");
 }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  cuda_cpu::cpu::CallerScope const caller;
   CUresult const result = check(api().stream_get_id(stream, id), "cuStreamGetId()");
   if (result == CUDA_SUCCESS) *id = driver().number_of(stream);  // which spans have, too
   return result;
@@ -68,15 +82,31 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback function, void* d
   return result;
 }
 
-CUresult cuEventCreate(CUevent* event, unsigned flags) { return done(driver().event_create(event, flags)); }
-CUresult cuEventDestroy(CUevent event) { return done(driver().event_destroy(event)); }
-CUresult cuEventRecord(CUevent event, CUstream stream) { return done(driver().event_record(event, stream)); }
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().event_create(event, flags));
+}
+CUresult cuEventDestroy(CUevent event) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().event_destroy(event));
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().event_record(event, stream));
+}
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
   return forward(cudaEventRecordWithFlags, event, stream, flags);
 }
-CUresult cuEventQuery(CUevent event) { return done(driver().event_query(event)); }
-CUresult cuEventSynchronize(CUevent event) { return done(driver().event_synchronize(event)); }
+CUresult cuEventQuery(CUevent event) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().event_query(event));
+}
+CUresult cuEventSynchronize(CUevent event) {
+  cuda_cpu::cpu::CallerScope const caller;
+  return done(driver().event_synchronize(event));
+}
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  cuda_cpu::cpu::CallerScope const caller;
   return done(driver().event_elapsed_time(milliseconds, start, end));
 }
 

@@ -1,4 +1,3 @@
-#define TRACE_TARGET "tracing::cuda"
 #include "cuda_cpu/process/call.h"
 
 #include <algorithm>

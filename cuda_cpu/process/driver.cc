@@ -12,7 +12,7 @@
 #include "cuda_cpu/process/exit_status.h"
 #include "cuda_cpu/process/thread_state.h"
 #include "tracing_core/cuda/errors.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 namespace cuda_cpu::process {
 namespace {
@@ -21,6 +21,7 @@ constinit std::atomic<bool> is_lost{false};  // a call has returned the error th
 
 // A fault is reported by the call that returns it. If no call has returned it, this call does.
 void report_fault() {
+  tracing::internal::CallerScope const nobody{tracing::internal::CurrentCaller{}};
   if (!driver().loss()) explain_if_lost(driver().check_device());
 }
 
@@ -51,6 +52,7 @@ void explain_if_lost(CUresult result) noexcept {
   static std::atomic<bool> was_explained{false};
   if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || cpu::Device::get() == nullptr) return;
   is_lost.store(true, std::memory_order_relaxed);
+  tracing::internal::SilenceScope const heard(false);
   if (TRACE_ENABLED(error)) return;
   if (was_explained.exchange(true)) return;
   try {

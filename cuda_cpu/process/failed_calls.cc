@@ -10,7 +10,7 @@
 #include "cuda_cpu/graph/errors.h"
 #include "cuda_cpu/process/thread_state.h"
 #include "tracing_core/cuda/errors.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 namespace cuda_cpu::process {
 namespace {
@@ -31,6 +31,7 @@ std::string place_of_call() {
 
 // Says a text, and where the program made the call, unless the text was said before.
 void say_once(std::string_view text) {
+  tracing::internal::SilenceScope const heard(false);
   if (TRACE_ENABLED(error)) return;
   static tracing::support::Mutex mutex;
   static auto& said = *new std::set<std::string, std::less<>>;

@@ -1,11 +1,11 @@
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::memory"
 #include "cuda_cpu/process/images.h"
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/graph/errors.h"
 #include "cuda_cpu/process/driver.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 namespace cuda_cpu::process {
 namespace {

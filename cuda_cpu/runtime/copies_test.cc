@@ -27,10 +27,10 @@ TEST(RuntimeFills, RecordSpansForRowsAndSlices) {
       },
       "trace,tracing::cuda::device=off");
   EXPECT_EQ(text,
-            "TRACE memset_d2d8_async{value=1 row_bytes=3 rows=4 device=0 stream=0}: tracing::cuda: exit\n"
-            "TRACE memset_d2d8_async{value=2 row_bytes=8 rows=8 device=0 stream=0}: tracing::cuda: exit\n"
-            "TRACE memset_d2d8_async{value=3 row_bytes=5 rows=2 device=0 stream=0}: tracing::cuda: exit\n"
-            "TRACE memset_d2d8_async{value=3 row_bytes=5 rows=2 device=0 stream=0}: tracing::cuda: exit\n");
+            "TRACE memset_d2d8_async{value=1 row_bytes=3 rows=4 device=0 stream=0}: cuda_cpu::runtime: exit\n"
+            "TRACE memset_d2d8_async{value=2 row_bytes=8 rows=8 device=0 stream=0}: cuda_cpu::runtime: exit\n"
+            "TRACE memset_d2d8_async{value=3 row_bytes=5 rows=2 device=0 stream=0}: cuda_cpu::runtime: exit\n"
+            "TRACE memset_d2d8_async{value=3 row_bytes=5 rows=2 device=0 stream=0}: cuda_cpu::runtime: exit\n");
   std::array<char, 64> found{};
   EXPECT_EQ(cudaMemcpy(found.data(), memory, found.size(), cudaMemcpyDeviceToHost), cudaSuccess);
   for (int i = 0; i < 64; ++i) EXPECT_EQ(found[i], i % 8 < 5 && i / 8 % 4 < 2 ? 3 : 2) << i;

@@ -13,7 +13,7 @@
 #include "cuda_cpu/graph/capture.h"
 #include "cuda_cpu/process/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 using namespace cuda_cpu::runtime;
 

@@ -1,11 +1,11 @@
 // Graph management: executable graphs.
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::launch"
 #include <fmt/format.h>
 
 #include "cuda_cpu/graph/capture.h"
 #include "cuda_cpu/graph/graph_exec.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 using namespace cuda_cpu::runtime;
 using tracing::support::MutexLock;

@@ -1,12 +1,12 @@
 // Graph management: graphs, their nodes and edges.
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::launch"
 #include <algorithm>
 #include <span>
 
 #include "cuda_cpu/graph/graph.h"
 #include "cuda_cpu/graph/user_objects.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 using namespace cuda_cpu::runtime;
 using tracing::support::MutexLock;

@@ -1,6 +1,6 @@
 // Memory pools. All allocate from the memory of the device and reserve nothing. Other settings of a program are kept
 // and given back.
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::memory"
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,8 +9,8 @@
 
 #include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/emit/for_callers.h"
 #include "tracing_core/support/mutex.h"
-#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 

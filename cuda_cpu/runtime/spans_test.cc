@@ -27,7 +27,7 @@ std::string shown(std::function<void()> const& calls) {
   text = std::regex_replace(text, std::regex("0x[0-9a-f]+"), "<pointer>");
   text = std::regex_replace(text, std::regex("(stream|graph|launch|texture|surface)=[0-9]+"), "$1=<n>");
   text = std::regex_replace(text, std::regex("([a-z]+_[mu]?s|gb_per_s)=[0-9.e+-]+"), "$1=<n>");
-  return std::regex_replace(text, std::regex("tracing::cuda: "), "");
+  return std::regex_replace(text, std::regex("cuda_cpu::runtime(::UnitWithStore)?: "), "");
 }
 
 TEST(RuntimeSpans, GiveShapeAndFormatOfArrays) {

@@ -1,8 +1,8 @@
 // Stream management: capture, which graph/capture.h describes.
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::launch"
 #include "cuda_cpu/graph/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 using namespace cuda_cpu::runtime;
 

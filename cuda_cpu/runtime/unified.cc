@@ -1,6 +1,6 @@
 // Unified addressing: managed and registered memory, and what a pointer points to. All memory is the host's, so advice
 // and prefetches change nothing.
-#define TRACE_TARGET "tracing::cuda"
+#define TRACE_TARGET "tracing::cuda::memory"
 #include <fmt/format.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 #include "cuda_cpu/cpu/unlisted_calls.h"
 #include "cuda_cpu/runtime/memory_ranges.h"
 #include "cuda_cpu/runtime/runtime.h"
-#include "tracing_core/tracing.h"
+#include "tracing_core/emit/for_callers.h"
 
 using namespace cuda_cpu::runtime;
 

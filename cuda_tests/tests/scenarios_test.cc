@@ -219,7 +219,7 @@ TEST_P(Scenarios, CompilesAKernelAgainAfterAFailure) {
   if (!compiles()) GTEST_SKIP() << "NVRTC does not compile for this device.";
   Outcome const outcome = run("Scenario.FailsToCompileTwice", {{"TRACE_FILTER", "tracing::cuda=trace"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_EQ(testlog::testdata::count(outcome.err, "tracing::cuda: Compiling kernel"), 2) << outcome.err;
+  EXPECT_EQ(testlog::testdata::count(outcome.err, "cuda_tests::compute::context: Compiling kernel"), 2) << outcome.err;
 }
 
 TEST_P(Scenarios, PrintsARefusedLaunch) { expect_tree("Scenario.HasTooManyThreads", "bad_launch.txt"); }

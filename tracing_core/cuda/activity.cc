@@ -97,8 +97,12 @@ DeviceCallScope::DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int it
       device(its_device),
       launch(its_launch),
       runs(its_runs),
-      outer_(std::exchange(this_threads_call, this)) {}
-DeviceCallScope::~DeviceCallScope() { this_threads_call = outer_; }
+      is_outermost_(this_threads_call == nullptr) {
+  if (is_outermost_) this_threads_call = this;
+}
+DeviceCallScope::~DeviceCallScope() {
+  if (is_outermost_) this_threads_call = nullptr;
+}
 
 std::optional<DeviceCall> call_without_driver(ActivityKind kind) noexcept {
   if (this_threads_call != nullptr || !is_recorded(kind)) return std::nullopt;

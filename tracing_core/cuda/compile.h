@@ -7,6 +7,7 @@
 
 #include "tracing_core/cuda/compile_log.h"
 #include "tracing_core/cuda/nvrtc_api.h"
+#include "tracing_core/emit/caller.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
@@ -66,6 +67,6 @@ class CompileError : public std::runtime_error {
 /// failure of NVRTC without a log entry is an ERROR, too.
 ///
 /// Thread-safe; NVRTC compiles one source at a time in a process. Costs at least ten milliseconds.
-CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request);
+CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, Caller caller = Caller::here());
 
 }}}  // namespace tracing::v1::cuda

@@ -38,7 +38,7 @@ class CompileCache {
   /// cache_misses: the counts() until then.
   ///
   /// Costs reading all files that the source includes.
-  std::shared_ptr<CompiledKernel const> get(CompileRequest const& request);
+  std::shared_ptr<CompiledKernel const> get(CompileRequest const& request, Caller caller = Caller::here());
 
   /// Removes all kernels from memory.
   void clear();

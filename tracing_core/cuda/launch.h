@@ -65,7 +65,8 @@ LaunchId current_launch() noexcept;
 
 namespace internal {
 
-// Numbers the launch that this thread is making, for the lifetime of the object.
+// Numbers the launch that this thread is making, for the lifetime of the object. If a driver that the launch is made
+// with calls a Driver itself, both have one number.
 class [[nodiscard]] LaunchScope {
  public:
   LaunchScope() noexcept;

@@ -36,6 +36,9 @@ struct Registration {
 class Callsite {
  public:
   constexpr explicit Callsite(Metadata const& metadata) noexcept : metadata_(&metadata), level_(metadata.level()) {}
+  // Makes a callsite with an answer that never changes, because the callsite is never registered.
+  constexpr Callsite(Metadata const& metadata, Interest interest) noexcept
+      : metadata_(&metadata), state_(static_cast<std::uint8_t>(interest)), level_(metadata.level()) {}
   Callsite(Callsite const&) = delete;
   Callsite& operator=(Callsite const&) = delete;
 

@@ -11,6 +11,7 @@ class Subscriber;
 
 namespace internal {
 
+struct CurrentCaller;
 struct PrintedType;
 
 struct ThreadState {
@@ -20,6 +21,7 @@ struct ThreadState {
   std::uint64_t thread_level_owner = 0;
   PrintedType const* printed_types = nullptr;  // types of the values being printed; see printed_values.h
   std::uint64_t timed_children_ns = 0;         // total of the perf spans that ended within the innermost perf scope
+  CurrentCaller* caller = nullptr;             // of a library that records for its callers; see caller_scope.h
 };
 
 extern constinit thread_local ThreadState thread_state;

@@ -20,6 +20,9 @@
 #define TRACING_INTERNAL_TARGET_ ""
 #endif
 
+// Replaced by for_callers.h.
+#define TRACING_INTERNAL_STATEMENT_(callsite) callsite
+
 // TRACING_MAX_LEVEL and TRACING_DISABLED come from the build of tracing::core, or from a target that wants fewer
 // levels. They affect only the statements, and functions whose names depend on them.
 #if defined(TRACING_DISABLED)
@@ -130,7 +133,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     static constexpr auto tracing_metadata_##n =                                                             \
         ::tracing::internal::StaticMetadata<tracing_parsed_##n.sizes()>(tracing_parsed_##n);                 \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
-    return &tracing_static_##n;                                                                              \
+    return TRACING_INTERNAL_STATEMENT_(&tracing_static_##n);                                                 \
   }
 
 // ---- events ----

@@ -88,6 +88,12 @@ bool StaticDirectives::enabled(Metadata const& metadata) const noexcept {
     return metadata.is_span() || std::all_of(directive.fields.begin(), directive.fields.end(),
                                              [&](FieldMatch const& f) { return metadata.fields().contains(f.name); });
   };
+  if (metadata.is_for_caller()) {
+    TargetKey const part(metadata.module_path());
+    for (std::size_t i = find(part, 0); i < size() && !target_of(directives_[i]).empty(); i = find(part, i + 1)) {
+      if (applies(directives_[i])) return metadata.level() <= directives_[i].level;
+    }
+  }
   TargetKey const key(metadata.target());
   for (std::size_t i = find(key, 0); i < size(); i = find(key, i + 1)) {
     if (applies(directives_[i])) return metadata.level() <= directives_[i].level;

@@ -167,10 +167,14 @@ std::size_t DynamicDirectives::find_match(Metadata const& span, std::size_t begi
            std::all_of(directive.fields.begin(), directive.fields.end(),
                        [&](FieldMatch const& field) { return span.fields().contains(field.name); });
   };
-  TargetKey const key(span.target());
-  std::size_t i = find(key, begin);
-  while (i < size() && !applies(directives_[i])) i = find(key, i + 1);
-  return i;
+  auto const find_for = [&](std::string_view target) {
+    TargetKey const key(target);
+    std::size_t i = find(key, begin);
+    while (i < size() && !applies(directives_[i])) i = find(key, i + 1);
+    return i;
+  };
+  std::size_t const found = find_for(span.target());
+  return span.is_for_caller() ? std::min(found, find_for(span.module_path())) : found;
 }
 
 CallsiteMatch DynamicDirectives::find_matches(Metadata const& span) const {

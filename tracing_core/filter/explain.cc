@@ -53,7 +53,8 @@ void add_target(Names& names, std::string_view target) {
 }
 
 bool has_target(Metadata const& metadata, std::optional<std::string> const& target) {
-  return !target || metadata.target().starts_with(*target);
+  return !target || metadata.target().starts_with(*target) ||
+         (metadata.is_for_caller() && metadata.module_path().starts_with(*target));
 }
 
 bool has_fields(Metadata const& metadata, std::vector<FieldMatch> const& fields) {
@@ -87,7 +88,10 @@ class Explainer {
 
   Reason no_target() const {
     Names names;
-    for (Metadata const* m : reached_) add_target(names, m->target());
+    for (Metadata const* m : reached_) {
+      add_target(names, m->target());
+      if (m->is_for_caller()) add_target(names, m->module_path());
+    }
     std::string const text = "no target begins with " + quoted(*target_);
     Reason reason = with_nearest(text, *target_, names);
     if (reason.text != text) return reason;

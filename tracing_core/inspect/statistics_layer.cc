@@ -7,7 +7,6 @@
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-constexpr std::string_view kHostTarget = "tracing::cuda";
 constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 
 std::optional<double> number_of(Value const& value) noexcept {
@@ -58,7 +57,7 @@ std::string_view message_of(FieldValues const& fields) noexcept {
 
 // Returns the name of the innermost span that is not of tracing::cuda: the code that called the driver or the runtime.
 std::string name_of_caller(SpanRef span) {
-  while (span && span.metadata().target() == kHostTarget) span = span.parent();
+  while (span && internal::is_of_cuda(span.metadata())) span = span.parent();
   if (!span) return "(outside any span)";
   return std::string(span.metadata().target()).append("::").append(span.metadata().name());
 }
@@ -84,7 +83,7 @@ bool is_launch(Metadata const& metadata) noexcept {
 // are counted when their spans are made, since the span of a launch is entered again to report its end.
 bool is_request(SpanRef span) {
   Metadata const& metadata = span.metadata();
-  bool const is_copy = metadata.target() == kHostTarget &&
+  bool const is_copy = internal::is_of_cuda(metadata) &&
                        (metadata.name().starts_with("memcpy_") || metadata.name().starts_with("memset_"));
   if (!is_copy && !is_launch(metadata)) return false;
   return !last_of(span, "capture", [](Value const& value) { return !value.is_empty(); });
@@ -166,7 +165,7 @@ void StatisticsLayer::on_exit(SpanRef span, Context const& context) noexcept {
   sum.time.add(left->ns, is_inside_itself ? 0 : left->ns);
   sum.self_ns += left->self_ns;
   if (context.is_restored() && context.time() >= last_) ++sum.open;
-  if (metadata.target() == kHostTarget && metadata.name() == "compile") add_compile(group, span);
+  if (internal::is_of_cuda(metadata) && metadata.name() == "compile") add_compile(group, span);
 }
 
 // ---- kernels and compilations ----
@@ -214,7 +213,7 @@ void StatisticsLayer::add_kernel_facts(FieldValues const& fields) {
 
 void StatisticsLayer::on_event(Event const& event, Context const& context) noexcept {
   Metadata const& metadata = event.metadata();
-  if (context.is_restored() || metadata.target() != kHostTarget) return;
+  if (context.is_restored() || !internal::is_of_cuda(metadata)) return;
   std::string_view const message = message_of(event.fields);
   if (message == "found kernel" || message == "kernel uses") return add_kernel_facts(event.fields);
   bool const is_allocated = message == "allocated";

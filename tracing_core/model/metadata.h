@@ -122,6 +122,7 @@ struct MetadataParts {
   bool is_perf = false;
   bool has_names_to_escape = false;  // name, target or a field name_needs_escaping()
   bool is_annotation = false;
+  bool is_for_caller = false;   // see Metadata::is_for_caller()
   bool has_line_zero = false;   // the line is known to be 0
   bool ends_perf_span = false;  // the event at the end of a perf span: a message, `duration_us` and `duration_ms`
   std::uint16_t numbers_size = kNotOnlyNumbers;  // bytes of a record's values, if all have number types
@@ -152,6 +153,10 @@ class Metadata {
   constexpr bool is_perf() const noexcept { return parts_.is_perf; }
   /// True for the annotations of a profile: only an attached layer gets them, see Registry::attach().
   constexpr bool is_annotation() const noexcept { return parts_.is_annotation; }
+  /// True if a library recorded this for the code that called it: target(), function(), file() and line() are of this
+  /// code. module_path() is the part of the library, such as `tracing::cuda::memory`. Filters find such a callsite by
+  /// both names: a directive that names the part decides before the directives for the target.
+  constexpr bool is_for_caller() const noexcept { return parts_.is_for_caller; }
   constexpr Level level() const noexcept { return parts_.level; }
   /// Returns the span's name; an event made by a macro has the name "event".
   constexpr std::string_view name() const noexcept { return {parts_.text, parts_.name_size}; }

@@ -22,7 +22,6 @@ using recording::Entry;
 using recording::EntryType;
 
 constexpr std::string_view kRunTarget = "tracing::profile";
-constexpr std::string_view kCallTarget = "tracing::cuda";
 constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 
 // Returns true if the call was captured into a graph, so that the device did nothing.
@@ -67,13 +66,13 @@ class RunReader {
   };
 
   void count(recording::Entry const& entry) noexcept {
-    if (entry.metadata->target() != kCallTarget || is_captured(entry)) return;
+    if (!internal::is_of_cuda(*entry.metadata) || is_captured(entry)) return;
     if (entry.metadata->name() == "launch") ++run_->launches;
     if (entry.metadata->name().starts_with("memcpy_")) run_->copied_bytes += bytes_of(entry);
   }
   // Returns the sum that the time inside a span of this callsite is added to; null if the time is not counted.
   std::uint64_t* time_of(Metadata const& metadata) noexcept {
-    if (metadata.target() == kCallTarget && metadata.name() == "compile") return &run_->compile_ns;
+    if (internal::is_of_cuda(metadata) && metadata.name() == "compile") return &run_->compile_ns;
     if (metadata.target() == kDeviceTarget && metadata.name() == "kernel") return &run_->device_ns;
     return nullptr;
   }

@@ -76,7 +76,7 @@ void add_fields(Attributes& to, tracing::FieldValues const& fields) {
 void add_place(Attributes& to, tracing::Metadata const& metadata) {
   if (!metadata.target().empty()) add_attribute(to, "testlog.target", std::string(metadata.target()));
   if (!metadata.function().empty()) {
-    std::string function(metadata.module_path());
+    std::string function(metadata.is_for_caller() ? metadata.target() : metadata.module_path());
     if (!function.empty()) function += "::";
     add_attribute(to, "code.function.name", function.append(metadata.function()));
   }

@@ -1,5 +1,6 @@
 // The target is the namespace that users know.
-#define TRACE_TARGET "tracing::cuda"
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda::compile"
 
 #include "tracing_core/cuda/compile.h"
 
@@ -10,8 +11,8 @@
 
 #include "tracing_core/cuda/compile/compile_internal.h"
 #include "tracing_core/cuda/stopwatch.h"
+#include "tracing_core/emit/for_callers.h"
 #include "tracing_core/support/short_text.h"
-#include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
@@ -266,7 +267,8 @@ CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, Cac
 
 }  // namespace internal
 
-CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request) {
+CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, Caller caller) {
+  tracing::internal::CallerScope const called(caller, &nvrtc);
   return internal::compile(nvrtc, request, internal::CacheUse{});
 }
 

@@ -1,4 +1,5 @@
-#define TRACE_TARGET "tracing::cuda"
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda::compile"
 
 #include "tracing_core/cuda/compile_cache.h"
 
@@ -6,8 +7,8 @@
 #include <utility>
 
 #include "tracing_core/cuda/compile/compile_internal.h"
+#include "tracing_core/emit/for_callers.h"
 #include "tracing_core/support/mutex.h"
-#include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
@@ -79,7 +80,8 @@ CompileCache::CompileCache(NvrtcApi const& nvrtc, CompileCacheOptions options)
     : state_(std::make_unique<State>(nvrtc, std::move(options))) {}
 CompileCache::~CompileCache() = default;
 
-Kernel CompileCache::get(CompileRequest const& request) {
+Kernel CompileCache::get(CompileRequest const& request, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   internal::CompileKey const key = internal::compile_key(state_->nvrtc, request);
   if (key.hex.empty()) {
     TRACE_DEBUG("not cached: {}", key.why_not);

@@ -228,7 +228,7 @@ TEST_F(CompileCacheTest, WorksIfTheFolderCannotBeWritten) {
   std::string const no_folder = folder_.write("file", "");
   CompileCache cache(fake_.api, {.folder = no_folder + "/folder"});
   std::string const text = traced([&] { EXPECT_EQ(cache.get({.source = "x"})->ptx, "x"); });
-  EXPECT_THAT(text, HasSubstr("WARN tracing::cuda: could not write to the compile cache: Not a directory"));
+  EXPECT_THAT(text, HasSubstr("WARN tracing::cuda_test: could not write to the compile cache: Not a directory"));
 }
 
 TEST_F(CompileCacheTest, ProcessesShareAFolder) {

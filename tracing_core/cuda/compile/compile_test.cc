@@ -145,17 +145,20 @@ TEST_F(Compile, NamesTheIdOfTheKernelInOneLineOnly) {
   CompileRequest request = of_source("extern \"C\" __global__ void k(float* x) { *x = nothing; }\n");
   request.kernel_id = "(\n    F16,\n    line_size: 16,\n)";
   std::string const text = traced([&] { failure(request); });
-  EXPECT_THAT(text, HasSubstr("TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda: "
-                              "Compiling kernel kernel.id=(\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda_test::Compile: "
+                "Compiling kernel kernel.id=(\n"));
   EXPECT_EQ(text.find("line_size"), text.rfind("line_size")) << text;
 }
 
 TEST_F(Compile, ReportsSuccessAtLevelDebug) {
   CompileRequest const request = of_source("extern \"C\" __global__ void k(float* x) { *x = 1; }\n", "sm_90");
-  EXPECT_THAT(traced([&] { cuda::compile(nvrtc(), request); }),
-              HasSubstr("\nDEBUG compile{kernel.name=\"k.cu\" arch=\"sm_90\" no_cache=true}: tracing::cuda: compiled "
-                        "duration_ms=<ms> ptx_bytes=<n> cubin_bytes=<n> registers=<n> shared_bytes=<n> "
-                        "spill_bytes=<n>\n"));
+  EXPECT_THAT(
+      traced([&] { cuda::compile(nvrtc(), request); }),
+      HasSubstr("\nDEBUG compile{kernel.name=\"k.cu\" arch=\"sm_90\" no_cache=true}: tracing::cuda_test: compiled "
+                "duration_ms=<ms> ptx_bytes=<n> cubin_bytes=<n> registers=<n> shared_bytes=<n> "
+                "spill_bytes=<n>\n"));
 }
 
 TEST_F(Compile, RecordsTheLogAsEvents) {

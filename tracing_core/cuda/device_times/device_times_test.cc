@@ -229,7 +229,7 @@ TEST_F(DeviceTimesTest, AddsTheTimeOfTheKernelToTheSpanOfItsLaunch) {
       SpanEvents::close);
   EXPECT_THAT(text,
               HasSubstr("launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 "
-                        "launch=#1 gpu.time=12.3µs}: tracing::cuda: close"));
+                        "launch=#1 gpu.time=12.3µs}: tracing::cuda_test: close"));
 }
 
 TEST_F(DeviceTimesTest, DescribesTheKernelOfALaunchThatNoDriverMade) {
@@ -304,7 +304,7 @@ TEST_F(DeviceTimesTest, ClosesTheSpansOfWorkWhoseTimesNeverCameWhenTheDeviceIsId
         times->flush(true);
       },
       SpanEvents::close);
-  EXPECT_LT(text.find("waited"), text.find("launch=#1}: tracing::cuda: close"));
+  EXPECT_LT(text.find("waited"), text.find("launch=#1}: tracing::cuda_test: close"));
 }
 
 TEST_F(DeviceTimesTest, DoesNotAskForRecordsWhileNobodyWantsThem) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/cuda/device_times.h"
@@ -29,10 +30,33 @@ bool is_blocking(DriverOptions const& options) {
   return value != nullptr && std::string_view(value) == "1";
 }
 
+// What a driver in this process can report.
+struct OptionsOfDriver {
+  decltype(DriverApi::init) init = nullptr;
+  DriverOptions options;
+};
+OptionsOfDriver& options_of_driver() {
+  static auto& instance = *new OptionsOfDriver;
+  return instance;
+}
+
+DriverOptions completed(DriverApi const& api, DriverOptions given) {
+  OptionsOfDriver const& known = options_of_driver();
+  if (api.init == nullptr || api.init != known.init) return given;
+  if (!given.failed_launch) given.failed_launch = known.options.failed_launch;
+  if (!given.last_message) given.last_message = known.options.last_message;
+  given.measures_launches |= known.options.measures_launches;
+  return given;
+}
+
 }  // namespace
 
+void internal::set_options_of_driver(decltype(DriverApi::init) init, DriverOptions options) {
+  options_of_driver() = {init, std::move(options)};
+}
+
 Driver::State::State(DriverApi const& table, DriverOptions given)
-    : api(table), options(std::move(given)), blocking(is_blocking(options)) {}
+    : api(table), options(completed(table, std::move(given))), blocking(is_blocking(options)) {}
 
 Driver::Driver(DriverApi const& api, DriverOptions options) : state_(std::make_unique<State>(api, std::move(options))) {
   if (state_->blocking) {
@@ -71,7 +95,8 @@ std::vector<Loss> take_losses_of_destroyed_drivers() {
 DriverApi const& Driver::api() const noexcept { return state_->api; }
 std::vector<Launch> Driver::outstanding_launches() const { return state_->log.outstanding(); }
 
-CUresult Driver::open_device(int ordinal) {
+CUresult Driver::open_device(int ordinal, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "open_device", tracing::kv("device", ordinal));
   if (!state_->options.measures_launches) start_device_times_if_asked();
   DriverApi const& api = state_->api;
@@ -109,13 +134,15 @@ CUcontext Driver::State::opened() const {
 
 bool Driver::has_device() const { return state_->opened() != nullptr; }
 
-CUresult Driver::make_current() {
+CUresult Driver::make_current(Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   CUcontext const context = state_->opened();
   return check(context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : state_->api.ctx_set_current(context),
                "cuCtxSetCurrent()");
 }
 
-CUresult Driver::ctx_synchronize() {
+CUresult Driver::ctx_synchronize(Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "ctx_synchronize", tracing::kv("device", state_->device.load()));
   LaunchLog::Mark const before = state_->log.now();
   CUresult const result = state_->api.ctx_synchronize();
@@ -125,7 +152,8 @@ CUresult Driver::ctx_synchronize() {
   return check(result, "cuCtxSynchronize()");
 }
 
-CUresult Driver::check_device() {
+CUresult Driver::check_device(Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   CUcontext const context = state_->opened();
   if (context == nullptr) return CUDA_SUCCESS;
   CUcontext current = nullptr;

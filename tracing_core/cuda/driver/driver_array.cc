@@ -1,4 +1,6 @@
 // The methods of Driver for arrays.
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda::memory"
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -31,7 +33,8 @@ std::optional<Format> format_of(CUarray_format format) noexcept {
 }  // namespace
 
 // The field `bytes` is the size of the elements; a driver may pad an array.
-CUresult Driver::array_3d_create(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const& descriptor) {
+CUresult Driver::array_3d_create(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const& descriptor, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   auto const& [width, height, depth, format, channels, flags] = descriptor;
   auto const known = format_of(format);
   std::size_t const elements = width * std::max<std::size_t>(height, 1) * std::max<std::size_t>(depth, 1);
@@ -50,7 +53,8 @@ CUresult Driver::array_3d_create(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const& 
   return state_->check(result, "cuArray3DCreate({} x {} x {} elements)", width, height, depth);
 }
 
-CUresult Driver::array_destroy(CUarray array) {
+CUresult Driver::array_destroy(CUarray array, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "array_destroy", tracing::kv("pointer", static_cast<void const*>(array)),
              tracing::kv("device", state_->device.load()));
   CUresult const result = state_->api.array_destroy(array);

@@ -49,7 +49,10 @@ std::string Loss::to_string() const {
   return fmt::format("{}; {}; {}", detail, cause_of(*this), result);
 }
 
-CUresult Driver::check(CUresult result, std::string_view call) { return state_->check(result, "{}", call); }
+CUresult Driver::check(CUresult result, std::string_view call, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
+  return state_->check(result, "{}", call);
+}
 
 std::optional<Loss> Driver::loss() const {
   MutexLock const lock(state_->mutex);

@@ -18,7 +18,8 @@ TEST(Driver, ReportsAFailedCallWithItsTextNameAndCode) {
   CUdeviceptr pointer = 0;
   std::string const text =
       printed_of_driver([&] { EXPECT_EQ(driver.mem_alloc(&pointer, 4096), CUDA_ERROR_OUT_OF_MEMORY); });
-  EXPECT_THAT(text, HasSubstr("ERROR mem_alloc{bytes=4096 device=0}: tracing::cuda: cuMemAlloc(4096 bytes) failed: "));
+  EXPECT_THAT(text,
+              HasSubstr("ERROR mem_alloc{bytes=4096 device=0}: tracing::cuda_test: cuMemAlloc(4096 bytes) failed: "));
   EXPECT_THAT(text, HasSubstr("error=CUDA_ERROR_OUT_OF_MEMORY code=2\n"));
   EXPECT_FALSE(driver.loss());
 }
@@ -53,17 +54,19 @@ TEST(Driver, NamesTheOnlyOutstandingLaunchAsTheCause) {
     EXPECT_EQ(driver.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_EQ(driver.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   });
-  EXPECT_THAT(text,
-              HasSubstr("ERROR ctx_synchronize{device=0}: tracing::cuda: cuCtxSynchronize() failed and the context is "
-                        "lost: "));
+  EXPECT_THAT(
+      text,
+      HasSubstr("ERROR ctx_synchronize{device=0}: tracing::cuda_test: cuCtxSynchronize() failed and the context is "
+                "lost: "));
   EXPECT_THAT(text, HasSubstr("ERROR caller:launch{"));
   EXPECT_THAT(
       text,
       HasSubstr(
           "launch #1 of first caused the failure: no other launch was outstanding error=CUDA_ERROR_ILLEGAL_ADDRESS\n"));
   EXPECT_THAT(
-      text, HasSubstr(" WARN ctx_synchronize{device=0}: tracing::cuda: cuCtxSynchronize() failed: the context has been "
-                      "lost since cuCtxSynchronize() error=CUDA_ERROR_ILLEGAL_ADDRESS code=700\n"));
+      text,
+      HasSubstr(" WARN ctx_synchronize{device=0}: tracing::cuda_test: cuCtxSynchronize() failed: the context has been "
+                "lost since cuCtxSynchronize() error=CUDA_ERROR_ILLEGAL_ADDRESS code=700\n"));
   ASSERT_TRUE(driver.loss());
   EXPECT_FALSE(driver.loss()->exact);
   EXPECT_THAT(driver.loss()->to_string(), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): "));
@@ -116,7 +119,7 @@ TEST(Driver, IsExactIfLaunchesBlock) {
   std::string const text =
       printed_of_driver([&] { EXPECT_EQ(driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr), CUDA_SUCCESS); });
   EXPECT_EQ(answers.synchronized, 1);
-  EXPECT_THAT(text, HasSubstr("launch=#1 blocking=true}: tracing::cuda: completed launch=#1 "
+  EXPECT_THAT(text, HasSubstr("launch=#1 blocking=true}: tracing::cuda_test: completed launch=#1 "
                               "observed_by=cuStreamSynchronize"));
   answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
   EXPECT_EQ(driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -55,17 +55,17 @@ TEST(DriverGraph, HasSpansForItsCalls) {
                   driver.graph_exec_destroy(exec);
                 },
                 SpanEvents::new_span),
-            "TRACE stream_begin_capture{stream=0 mode=\"thread_local\"}: tracing::cuda: new\n"
-            "TRACE stream_end_capture{stream=0}: tracing::cuda: new\n"
-            "TRACE graph_instantiate{flags=0}: tracing::cuda: new\n"
-            "TRACE graph_instantiate{flags=0}: tracing::cuda: instantiated graph=1 nodes=3\n"
-            "TRACE graph_destroy: tracing::cuda: new\n"
-            "TRACE graph_launch{graph=1 nodes=3 stream=0 launch=#1}: tracing::cuda: new\n"
-            "TRACE graph_launch{graph=1 nodes=3 stream=0 launch=#1}: tracing::cuda: launched\n"
-            "TRACE stream_synchronize{stream=0}: tracing::cuda: new\n"
-            "TRACE graph_launch{graph=1 nodes=3 stream=0 launch=#1}: tracing::cuda: completed launch=#1 "
+            "TRACE stream_begin_capture{stream=0 mode=\"thread_local\"}: tracing::cuda_test: new\n"
+            "TRACE stream_end_capture{stream=0}: tracing::cuda_test: new\n"
+            "TRACE graph_instantiate{flags=0}: tracing::cuda_test: new\n"
+            "TRACE graph_instantiate{flags=0}: tracing::cuda_test: instantiated graph=1 nodes=3\n"
+            "TRACE graph_destroy: tracing::cuda_test: new\n"
+            "TRACE graph_launch{graph=1 nodes=3 stream=0 launch=#1}: tracing::cuda_test: new\n"
+            "TRACE graph_launch{graph=1 nodes=3 stream=0 launch=#1}: tracing::cuda_test: launched\n"
+            "TRACE stream_synchronize{stream=0}: tracing::cuda_test: new\n"
+            "TRACE graph_launch{graph=1 nodes=3 stream=0 launch=#1}: tracing::cuda_test: completed launch=#1 "
             "observed_by=cuStreamSynchronize after_us=<us>\n"
-            "TRACE graph_exec_destroy{graph=1}: tracing::cuda: new\n");
+            "TRACE graph_exec_destroy{graph=1}: tracing::cuda_test: new\n");
 }
 
 TEST(DriverGraph, IsOutstandingUntilItsEndIsObserved) {

@@ -1,6 +1,6 @@
-// The methods of Driver for modules and launches.
-#include <algorithm>
-#include <array>
+// The methods of Driver for launches.
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda::launch"
 #include <charconv>
 #include <cstdint>
 #include <memory>
@@ -11,43 +11,11 @@
 #include <vector>
 
 #include "tracing_core/cuda/driver/driver_state.h"
-#include "tracing_core/cuda/driver/kernel_name.h"
-#include "tracing_core/cuda/stopwatch.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 namespace {
 
 using tracing::support::MutexLock;
-
-// Emits the information log of a module load line by line. Since we request no statistics, a line is a warning, for
-// example that a kernel cannot be run, unless it is marked as information.
-void report_load_log(std::string_view log) {
-  while (!log.empty()) {
-    std::string_view const line = log.substr(0, log.find('\n'));
-    log.remove_prefix(std::min(line.size() + 1, log.size()));
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    if (line.starts_with("info") || line.starts_with("ptxas info")) {
-      TRACE_DEBUG("{}", line);
-    } else {
-      TRACE_WARN("{}", line);
-    }
-  }
-}
-
-// The registers and memory that a kernel uses. If it was compiled from PTX, only the driver knows them.
-struct Use {
-  std::optional<int> registers, shared_bytes, local_bytes;
-
-  static Use of(DriverApi const& api, CUfunction function) {
-    auto const attribute = [&](CUfunction_attribute which) -> std::optional<int> {
-      int value = 0;
-      if (api.func_get_attribute == nullptr) return std::nullopt;
-      return api.func_get_attribute(&value, which, function) == CUDA_SUCCESS ? std::optional(value) : std::nullopt;
-    };
-    return {attribute(CU_FUNC_ATTRIBUTE_NUM_REGS), attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-            attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)};
-  }
-};
 
 // The host functions that a driver has been given and has not called yet, each in the span of the call that added it to
 // its stream. The driver gets a number in place of an address: if the context is lost, the driver never calls the
@@ -103,81 +71,6 @@ class HostCalls {
 };
 
 }  // namespace
-
-CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
-  return module_load(module, image, name, bytes, 0, nullptr, nullptr);
-}
-
-CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes,
-                             unsigned count, CUjit_option* options, void** values) {
-  Span const span =
-      TRACE_MAKE_SPAN(debug, "module_load", tracing::kv("module", name), bytes,
-                      tracing::kv("device", state_->device.load()), tracing::kv("duration_ms", tracing::empty));
-  auto const entered = span.enter();
-  std::array<char, 4096> errors{};
-  std::array<char, 4096> remarks{};
-  std::array logs{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-                  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 4> log_values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
-                                  reinterpret_cast<void*>(remarks.size())};
-  internal::Stopwatch const watch;
-  CUresult const result = count > 0 ? state_->api.module_load_data_ex(module, image, count, options, values)
-                                    : state_->api.module_load_data_ex(module, image, static_cast<unsigned>(logs.size()),
-                                                                      logs.data(), log_values.data());
-  double const duration_ms = watch.ms();
-  report_load_log(remarks.data());
-  if (result == CUDA_SUCCESS) {
-    TRACE_DEBUG("loaded", duration_ms);
-    span.record(tracing::kv("duration_ms", duration_ms));
-    MutexLock const lock(state_->mutex);
-    state_->modules[*module] = name;
-  }
-  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, "cuModuleLoadDataEx({})", name);
-  TRACE_ERROR("{}", std::string_view(errors.data()));
-  // DriverOptions::last_message is left out, since it repeats the log.
-  state_->report_error(result, fmt::format("cuModuleLoadDataEx({})", name), {});
-  return result;
-}
-
-CUresult Driver::module_unload(CUmodule module) {
-  std::optional<std::string> name;
-  {
-    MutexLock const lock(state_->mutex);  // before the call: handles may be reused at once
-    if (auto known = state_->modules.extract(module)) name = std::move(known.mapped());
-  }
-  state_->log.remove_kernels(module);
-  TRACE_SPAN(trace, "module_unload", tracing::kv("module", name), tracing::kv("device", state_->device.load()));
-  return check(state_->api.module_unload(module), "cuModuleUnload()");
-}
-
-CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char const* name) {
-  CUresult const result = state_->api.module_get_function(function, module, name);
-  if (result == CUDA_SUCCESS) state_->log.add_kernel(*function, module, kernel_name(name));
-  if (result == CUDA_SUCCESS) state_->report_found(*function, name);
-  return state_->check(result, "cuModuleGetFunction({})", name);
-}
-
-bool Driver::State::loads_lazily() const noexcept {
-  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
-  return api.module_get_loading_mode != nullptr && api.module_get_loading_mode(&mode) == CUDA_SUCCESS &&
-         mode == CU_MODULE_LAZY_LOADING;
-}
-
-void Driver::State::report_found(CUfunction function, char const* symbol) const {
-  if (!TRACE_ENABLED(debug)) return;
-  Use const use = loads_lazily() ? Use() : Use::of(api, function);
-  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(kernel_name(symbol))),
-              tracing::kv("registers", use.registers), tracing::kv("shared_bytes", use.shared_bytes),
-              tracing::kv("local_bytes", use.local_bytes));
-}
-
-void Driver::State::report_use(CUfunction function, std::string_view kernel) const {
-  if (!TRACE_ENABLED(debug) || !loads_lazily()) return;
-  Use const use = Use::of(api, function);
-  TRACE_DEBUG("kernel uses", tracing::kv("kernel.name", tracing::display(kernel)),
-              tracing::kv("registers", use.registers), tracing::kv("shared_bytes", use.shared_bytes),
-              tracing::kv("local_bytes", use.local_bytes));
-}
 
 char const* Driver::State::capture_of(CUstream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -268,7 +161,8 @@ template <class Call>
 }
 
 CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
-                               void** params, void** extra) {
+                               void** params, void** extra, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   return state_->launch(function, grid, block, shared_bytes, stream, "cuLaunchKernel", [&] {
     return state_->api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream,
                                      params, extra);
@@ -276,14 +170,17 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
 }
 
 CUresult Driver::launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes,
-                                           CUstream stream, void** params) {
+                                           CUstream stream, void** params, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   return state_->launch(function, grid, block, shared_bytes, stream, "cuLaunchCooperativeKernel", [&] {
     return state_->api.launch_cooperative_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                  shared_bytes, stream, params);
   });
 }
 
-CUresult Driver::launch_kernel_ex(CUlaunchConfig const& config, CUfunction function, void** params, void** extra) {
+CUresult Driver::launch_kernel_ex(CUlaunchConfig const& config, CUfunction function, void** params, void** extra,
+                                  Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   return state_->launch(
       function, {config.gridDimX, config.gridDimY, config.gridDimZ},
       {config.blockDimX, config.blockDimY, config.blockDimZ}, config.sharedMemBytes, config.hStream, "cuLaunchKernelEx",
@@ -296,7 +193,8 @@ Driver::State::Graph Driver::State::graph_of(CUgraphExec exec) {
   return found == graphs.end() ? Graph() : found->second;
 }
 
-CUresult Driver::graph_launch(CUgraphExec exec, CUstream stream) {
+CUresult Driver::graph_launch(CUgraphExec exec, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   State& state = *state_;
   char const* const capture = state.capture_of(stream);
   internal::LaunchScope const numbered;
@@ -312,7 +210,8 @@ CUresult Driver::graph_launch(CUgraphExec exec, CUstream stream) {
 
 void Driver::State::free_host_calls() { HostCalls::get().remove_all_of(this); }
 
-CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
+CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   char const* const capture = state_->capture_of(stream);
   Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", capture));

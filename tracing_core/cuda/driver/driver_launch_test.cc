@@ -30,9 +30,9 @@ TEST(Driver, RecordsTheObservedEndInTheSpanOfTheLaunch) {
   });
   EXPECT_EQ(text,
             "TRACE caller:launch{kernel.name=first grid=(4, 2, 1) block=(64, 1, 1) shared_bytes=16 stream=0 device=0 "
-            "launch=#1}: tracing::cuda: launched\n"
+            "launch=#1}: tracing::cuda_test: launched\n"
             "TRACE caller:launch{kernel.name=first grid=(4, 2, 1) block=(64, 1, 1) shared_bytes=16 stream=0 device=0 "
-            "launch=#1}: tracing::cuda: completed launch=#1 observed_by=cuCtxSynchronize after_us=<us>\n");
+            "launch=#1}: tracing::cuda_test: completed launch=#1 observed_by=cuCtxSynchronize after_us=<us>\n");
 }
 
 TEST(Driver, RecordsACooperativeLaunchLikeAnyOther) {
@@ -43,7 +43,7 @@ TEST(Driver, RecordsACooperativeLaunchLikeAnyOther) {
   });
   EXPECT_EQ(text,
             "TRACE launch{kernel.name=first grid=(4, 2, 1) block=(64, 1, 1) shared_bytes=16 stream=0 device=0 "
-            "launch=#1}: tracing::cuda: launched\n");
+            "launch=#1}: tracing::cuda_test: launched\n");
   answers.launch = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   EXPECT_THAT(printed_of_driver([&] { driver.launch_cooperative_kernel(function, {}, {}, 0, nullptr, nullptr); }),
               HasSubstr("cuLaunchCooperativeKernel(first, grid (1, 1, 1)"));
@@ -52,7 +52,7 @@ TEST(Driver, RecordsACooperativeLaunchLikeAnyOther) {
 // ---- as perf spans ----
 
 constexpr std::string_view kMeasured =
-    "DEBUG perf{name=\"gpu_execute_program\" grid_size=8 block_size=64}: tracing::cuda: performance_span_complete "
+    "DEBUG perf{name=\"gpu_execute_program\" grid_size=8 block_size=64}: tracing::cuda_test: performance_span_complete "
     "duration_us=<us> duration_ms=<ms>\n";
 
 // Returns what a launch of 8 blocks prints with perf spans alone, until `observe` is done.
@@ -80,7 +80,7 @@ TEST(LaunchAsPerfSpan, IsInTheSpanOfTheLaunch) {
   driver.launch_kernel(function, {4, 2}, {64}, 16, nullptr, nullptr);
   driver.ctx_synchronize();
   EXPECT_THAT(collected.take(),
-              HasSubstr("}:perf{name=\"gpu_execute_program\" grid_size=8 block_size=64}: tracing::cuda: "));
+              HasSubstr("}:perf{name=\"gpu_execute_program\" grid_size=8 block_size=64}: tracing::cuda_test: "));
 }
 
 TEST(LaunchAsPerfSpan, HasNoDurationIfItFailsOrIsRefusedOrCaptured) {
@@ -124,8 +124,8 @@ TEST(Driver, RecordsThatALaunchIsCaptured) {
         driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
       },
       SpanEvents::exit);
-  EXPECT_THAT(text, HasSubstr("launch=#1 capture=\"active\"}: tracing::cuda: captured\n"));
-  EXPECT_THAT(text, HasSubstr("launch=#2}: tracing::cuda: launched\n"));
+  EXPECT_THAT(text, HasSubstr("launch=#1 capture=\"active\"}: tracing::cuda_test: captured\n"));
+  EXPECT_THAT(text, HasSubstr("launch=#2}: tracing::cuda_test: launched\n"));
 }
 
 TEST(Driver, CapturedHostFunctionMayBeCalledMoreThanOnce) {
@@ -178,7 +178,7 @@ TEST(Driver, ClosesTheSpanOfAHostFunctionThatIsNeverCalledSinceTheContextIsLost)
         given(its_data);  // a driver that called it all the same would find nothing
       },
       SpanEvents::close);
-  std::size_t const closed = text.find("launch_host_func{stream=0}: tracing::cuda: close");
+  std::size_t const closed = text.find("launch_host_func{stream=0}: tracing::cuda_test: close");
   EXPECT_NE(closed, text.npos) << text;
   EXPECT_LT(closed, text.find("lost\n")) << text;
 }
@@ -197,7 +197,7 @@ TEST(Driver, ClosesTheSpanOfARefusedHostFunction) {
                   CUDA_ERROR_NOT_SUPPORTED);
       },
       SpanEvents::close);
-  EXPECT_THAT(text, HasSubstr("launch_host_func{stream=0}: tracing::cuda: close"));
+  EXPECT_THAT(text, HasSubstr("launch_host_func{stream=0}: tracing::cuda_test: close"));
 }
 
 TEST(Driver, CurrentLaunchIsSetDuringTheCall) {

@@ -1,4 +1,6 @@
 // The methods of Driver for memory and copies.
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda::memory"
 #include <optional>
 
 #include "tracing_core/cuda/driver/driver_state.h"
@@ -59,7 +61,8 @@ void const* address(CUdeviceptr pointer) noexcept { return reinterpret_cast<void
 
 }  // namespace
 
-CUresult Driver::mem_alloc(CUdeviceptr* pointer, std::size_t bytes) {
+CUresult Driver::mem_alloc(CUdeviceptr* pointer, std::size_t bytes, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "mem_alloc", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("pointer", tracing::empty));
   auto const entered = span.enter();
@@ -68,7 +71,8 @@ CUresult Driver::mem_alloc(CUdeviceptr* pointer, std::size_t bytes) {
   return state_->check(result, "cuMemAlloc({} bytes)", bytes);
 }
 
-CUresult Driver::mem_free(CUdeviceptr pointer) {
+CUresult Driver::mem_free(CUdeviceptr pointer, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "mem_free", tracing::kv("pointer", address(pointer)));
   auto const bytes = size_to_show(state_->api, pointer);
   CUresult const result = state_->api.mem_free(pointer);
@@ -76,7 +80,8 @@ CUresult Driver::mem_free(CUdeviceptr pointer) {
   return state_->check(result, "cuMemFree({})", address(pointer));
 }
 
-CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
+CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span =
       TRACE_MAKE_SPAN(trace, "mem_alloc_async", bytes, tracing::kv("device", state_->device.load()),
                       tracing::kv("stream", state_->log.number_of(stream)),
@@ -91,7 +96,8 @@ CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstre
   return state_->check(result, "cuMemAllocAsync({} bytes, {})", bytes, stream);
 }
 
-CUresult Driver::mem_pool_create(CUmemoryPool* pool, CUmemPoolProps const& properties) {
+CUresult Driver::mem_pool_create(CUmemoryPool* pool, CUmemPoolProps const& properties, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "mem_pool_create", tracing::kv("max_bytes", properties.maxSize),
                                     tracing::kv("pool", tracing::empty));
   auto const entered = span.enter();
@@ -100,13 +106,15 @@ CUresult Driver::mem_pool_create(CUmemoryPool* pool, CUmemPoolProps const& prope
   return check(result, "cuMemPoolCreate()");
 }
 
-CUresult Driver::mem_pool_destroy(CUmemoryPool pool) {
+CUresult Driver::mem_pool_destroy(CUmemoryPool pool, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "mem_pool_destroy", tracing::kv("pool", static_cast<void const*>(pool)));
   return check(State::if_there(state_->api.mem_pool_destroy, pool), "cuMemPoolDestroy()");
 }
 
-CUresult Driver::mem_alloc_from_pool_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
-                                           CUstream stream) {
+CUresult Driver::mem_alloc_from_pool_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CUstream stream,
+                                           Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(
       trace, "mem_alloc_async", bytes, tracing::kv("device", state_->device.load()),
       tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", state_->capture_of(stream)),
@@ -121,7 +129,8 @@ CUresult Driver::mem_alloc_from_pool_async(CUdeviceptr* pointer, std::size_t byt
   return state_->check(result, "cuMemAllocFromPoolAsync({} bytes, {})", bytes, stream);
 }
 
-CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
+CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
              tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
              tracing::kv("capture", state_->capture_of(stream)));
@@ -134,7 +143,8 @@ CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
   return state_->check(result, "cuMemFreeAsync({}, {})", address(pointer), stream);
 }
 
-CUresult Driver::mem_host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
+CUresult Driver::mem_host_alloc(void** pointer, std::size_t bytes, unsigned flags, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "mem_host_alloc", bytes, flags, tracing::kv("pointer", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.mem_host_alloc(pointer, bytes, flags);
@@ -142,25 +152,29 @@ CUresult Driver::mem_host_alloc(void** pointer, std::size_t bytes, unsigned flag
   return state_->check(result, "cuMemHostAlloc({} bytes, flags {})", bytes, flags);
 }
 
-CUresult Driver::mem_free_host(void* pointer) {
+CUresult Driver::mem_free_host(void* pointer, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "mem_free_host", tracing::kv("pointer", static_cast<void const*>(pointer)));
   CUresult const result = state_->api.mem_free_host(pointer);
   report_freed(result);
   return check(result, "cuMemFreeHost()");
 }
 
-CUresult Driver::mem_host_register(void* pointer, std::size_t bytes, unsigned flags) {
+CUresult Driver::mem_host_register(void* pointer, std::size_t bytes, unsigned flags, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "mem_host_register", tracing::kv("pointer", static_cast<void const*>(pointer)), bytes, flags);
   return state_->check(state_->api.mem_host_register(pointer, bytes, flags), "cuMemHostRegister({} bytes, flags {})",
                        bytes, flags);
 }
 
-CUresult Driver::mem_host_unregister(void* pointer) {
+CUresult Driver::mem_host_unregister(void* pointer, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "mem_host_unregister", tracing::kv("pointer", static_cast<void const*>(pointer)));
   return check(state_->api.mem_host_unregister(pointer), "cuMemHostUnregister()");
 }
 
-CUresult Driver::mem_alloc_managed(CUdeviceptr* pointer, std::size_t bytes, unsigned flags) {
+CUresult Driver::mem_alloc_managed(CUdeviceptr* pointer, std::size_t bytes, unsigned flags, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span =
       TRACE_MAKE_SPAN(trace, "mem_alloc_managed", bytes, flags, tracing::kv("device", state_->device.load()),
                       tracing::kv("pointer", tracing::empty));
@@ -170,7 +184,8 @@ CUresult Driver::mem_alloc_managed(CUdeviceptr* pointer, std::size_t bytes, unsi
   return state_->check(result, "cuMemAllocManaged({} bytes, flags {})", bytes, flags);
 }
 
-CUresult Driver::memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes) {
+CUresult Driver::memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span =
       TRACE_MAKE_SPAN(trace, "memcpy_htod", bytes, tracing::kv("device", state_->device.load()),
                       tracing::kv("duration_us", tracing::empty), tracing::kv("gb_per_s", tracing::empty));
@@ -180,7 +195,8 @@ CUresult Driver::memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes
   return state_->check(result, "cuMemcpyHtoD({} bytes)", bytes);
 }
 
-CUresult Driver::memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes) {
+CUresult Driver::memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span =
       TRACE_MAKE_SPAN(trace, "memcpy_dtoh", bytes, tracing::kv("device", state_->device.load()),
                       tracing::kv("duration_us", tracing::empty), tracing::kv("gb_per_s", tracing::empty));
@@ -195,7 +211,8 @@ CUresult Driver::memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes) {
 }
 
 // The call returns before the copy is done, so it is not timed.
-CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memcpy_dtod", bytes, tracing::kv("device", state_->device.load()));
   auto const calling = state_->calling(nullptr);
   CUresult const result = state_->api.memcpy_dtod(to, from, bytes);
@@ -203,7 +220,9 @@ CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
   return state_->check(result, "cuMemcpyDtoD({} bytes)", bytes);
 }
 
-CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
+CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream,
+                                   Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", state_->capture_of(stream)));
@@ -214,7 +233,8 @@ CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t
   return state_->check(result, "cuMemcpyHtoDAsync({} bytes, {})", bytes, stream);
 }
 
-CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", state_->capture_of(stream)));
@@ -225,7 +245,9 @@ CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes
   return state_->check(result, "cuMemcpyDtoHAsync({} bytes, {})", bytes, stream);
 }
 
-CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream,
+                                   Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", state_->capture_of(stream)));
@@ -236,7 +258,8 @@ CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t
   return state_->check(result, "cuMemcpyDtoDAsync({} bytes, {})", bytes, stream);
 }
 
-CUresult Driver::memcpy_2d(CUDA_MEMCPY2D const& copy) {
+CUresult Driver::memcpy_2d(CUDA_MEMCPY2D const& copy, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   std::size_t const row_bytes = copy.WidthInBytes;
   Span const span = TRACE_MAKE_SPAN(
       trace, "memcpy_2d", row_bytes, tracing::kv("rows", copy.Height), tracing::kv("device", state_->device.load()),
@@ -251,7 +274,8 @@ CUresult Driver::memcpy_2d(CUDA_MEMCPY2D const& copy) {
   return state_->check(result, "cuMemcpy2D({} bytes x {})", row_bytes, copy.Height);
 }
 
-CUresult Driver::memcpy_2d_async(CUDA_MEMCPY2D const& copy, CUstream stream) {
+CUresult Driver::memcpy_2d_async(CUDA_MEMCPY2D const& copy, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_2d_async", tracing::kv("row_bytes", copy.WidthInBytes),
                                     tracing::kv("rows", copy.Height), tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
@@ -265,7 +289,8 @@ CUresult Driver::memcpy_2d_async(CUDA_MEMCPY2D const& copy, CUstream stream) {
 
 // It returns before the copy is done, so it is not timed.
 CUresult Driver::memcpy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
-                             std::size_t bytes) {
+                             std::size_t bytes, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memcpy_peer", bytes);
   auto const calling = state_->calling(nullptr);
   CUresult const result = State::if_there(state_->api.memcpy_peer, to, to_context, from, from_context, bytes);
@@ -274,7 +299,8 @@ CUresult Driver::memcpy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr f
 }
 
 CUresult Driver::memcpy_peer_async(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
-                                   std::size_t bytes, CUstream stream) {
+                                   std::size_t bytes, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span =
       TRACE_MAKE_SPAN(trace, "memcpy_peer_async", bytes, tracing::kv("stream", state_->log.number_of(stream)),
                       tracing::kv("capture", state_->capture_of(stream)));
@@ -286,7 +312,8 @@ CUresult Driver::memcpy_peer_async(CUdeviceptr to, CUcontext to_context, CUdevic
   return state_->check(result, "cuMemcpyPeerAsync({} bytes, {})", bytes, stream);
 }
 
-CUresult Driver::memcpy_3d(CUDA_MEMCPY3D const& copy) {
+CUresult Driver::memcpy_3d(CUDA_MEMCPY3D const& copy, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   std::size_t const row_bytes = copy.WidthInBytes;
   Span const span =
       TRACE_MAKE_SPAN(trace, "memcpy_3d", row_bytes, tracing::kv("rows", copy.Height),
@@ -302,7 +329,8 @@ CUresult Driver::memcpy_3d(CUDA_MEMCPY3D const& copy) {
   return state_->check(result, "cuMemcpy3D({} bytes x {} x {})", row_bytes, copy.Height, copy.Depth);
 }
 
-CUresult Driver::memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream) {
+CUresult Driver::memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   Span const span = TRACE_MAKE_SPAN(
       trace, "memcpy_3d_async", tracing::kv("row_bytes", copy.WidthInBytes), tracing::kv("rows", copy.Height),
       tracing::kv("slices", copy.Depth), tracing::kv("device", state_->device.load()),
@@ -315,13 +343,16 @@ CUresult Driver::memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream) {
                        stream);
 }
 
-CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t count) {
+CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t count, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d8", value, count, tracing::kv("device", state_->device.load()));
   auto const calling = state_->calling(nullptr);
   return state_->check(state_->api.memset_d8(to, value, count), "cuMemsetD8({} elements)", count);
 }
 
-CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream,
+                                 Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
@@ -329,13 +360,15 @@ CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_
                        stream);
 }
 
-CUresult Driver::memset_d32(CUdeviceptr to, unsigned value, std::size_t count) {
+CUresult Driver::memset_d32(CUdeviceptr to, unsigned value, std::size_t count, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d32", value, count, tracing::kv("device", state_->device.load()));
   auto const calling = state_->calling(nullptr);
   return state_->check(state_->api.memset_d32(to, value, count), "cuMemsetD32({} elements)", count);
 }
 
-CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
@@ -344,7 +377,8 @@ CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t co
 }
 
 CUresult Driver::memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
-                                   std::size_t rows, CUstream stream) {
+                                   std::size_t rows, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d2d8_async", value, tracing::kv("row_bytes", columns), rows,
              tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
              tracing::kv("capture", state_->capture_of(stream)));
@@ -354,7 +388,8 @@ CUresult Driver::memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned c
 }
 
 CUresult Driver::memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
-                                    std::size_t rows, CUstream stream) {
+                                    std::size_t rows, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d2d16_async", value, tracing::kv("row_bytes", 2 * columns), rows,
              tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
              tracing::kv("capture", state_->capture_of(stream)));
@@ -364,7 +399,8 @@ CUresult Driver::memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned 
 }
 
 CUresult Driver::memset_d2d32_async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t columns,
-                                    std::size_t rows, CUstream stream) {
+                                    std::size_t rows, CUstream stream, Caller caller) {
+  tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "memset_d2d32_async", value, tracing::kv("row_bytes", 4 * columns), rows,
              tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
              tracing::kv("capture", state_->capture_of(stream)));

@@ -14,8 +14,8 @@ TEST(Driver, MeasuresSynchronousCopies) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] { driver.memcpy_htod(0x1000, "abcd", 4); }, SpanEvents::exit);
   EXPECT_EQ(text,
-            "TRACE memcpy_htod{bytes=4 device=0}: tracing::cuda: copied duration_us=<us> gb_per_s=<gb>\n"
-            "TRACE memcpy_htod{bytes=4 device=0 duration_us=<us> gb_per_s=<gb>}: tracing::cuda: exit\n");
+            "TRACE memcpy_htod{bytes=4 device=0}: tracing::cuda_test: copied duration_us=<us> gb_per_s=<gb>\n"
+            "TRACE memcpy_htod{bytes=4 device=0 duration_us=<us> gb_per_s=<gb>}: tracing::cuda_test: exit\n");
 }
 
 TEST(Driver, RecordsWhatIsAllocatedAndFreed) {
@@ -28,10 +28,10 @@ TEST(Driver, RecordsWhatIsAllocatedAndFreed) {
     driver.mem_free(0);
   });
   EXPECT_EQ(text,
-            "TRACE mem_alloc{bytes=64 device=0}: tracing::cuda: allocated pointer=0x1000\n"
-            "TRACE mem_free{pointer=0x1000}: tracing::cuda: freed bytes=64\n"
-            "TRACE mem_free{pointer=0x3000}: tracing::cuda: freed\n"
-            "TRACE mem_free{pointer=0x0}: tracing::cuda: freed\n");
+            "TRACE mem_alloc{bytes=64 device=0}: tracing::cuda_test: allocated pointer=0x1000\n"
+            "TRACE mem_free{pointer=0x1000}: tracing::cuda_test: freed bytes=64\n"
+            "TRACE mem_free{pointer=0x3000}: tracing::cuda_test: freed\n"
+            "TRACE mem_free{pointer=0x0}: tracing::cuda_test: freed\n");
 }
 
 TEST(Driver, ReportsNoSuccessOfAFailedCall) {
@@ -63,21 +63,21 @@ TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
       },
       SpanEvents::exit);
   EXPECT_EQ(text,
-            "TRACE mem_alloc_async{bytes=64 device=0 stream=1}: tracing::cuda: allocated pointer=0x2000\n"
-            "TRACE mem_alloc_async{bytes=64 device=0 stream=1 pointer=0x2000}: tracing::cuda: exit\n"
-            "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda: freed\n"
-            "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda: enqueued\n"
-            "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda: enqueued\n"
-            "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: enqueued\n"
-            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memset_d8_async{value=255 count=7 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memset_d2d8_async{value=255 row_bytes=9 rows=2 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memset_d2d16_async{value=256 row_bytes=18 rows=2 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memset_d2d32_async{value=65536 row_bytes=36 rows=2 device=0 stream=1}: tracing::cuda: exit\n");
+            "TRACE mem_alloc_async{bytes=64 device=0 stream=1}: tracing::cuda_test: allocated pointer=0x2000\n"
+            "TRACE mem_alloc_async{bytes=64 device=0 stream=1 pointer=0x2000}: tracing::cuda_test: exit\n"
+            "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda_test: freed\n"
+            "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda_test: enqueued\n"
+            "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda_test: enqueued\n"
+            "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda_test: enqueued\n"
+            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memset_d8_async{value=255 count=7 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memset_d2d8_async{value=255 row_bytes=9 rows=2 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memset_d2d16_async{value=256 row_bytes=18 rows=2 device=0 stream=1}: tracing::cuda_test: exit\n"
+            "TRACE memset_d2d32_async{value=65536 row_bytes=36 rows=2 device=0 stream=1}: tracing::cuda_test: exit\n");
 }
 
 TEST(Driver, RecordsThatACopyIsCaptured) {
@@ -89,8 +89,8 @@ TEST(Driver, RecordsThatACopyIsCaptured) {
     driver.memcpy_dtod_async(0x1000, 0x2000, 7, nullptr);
   });
   EXPECT_EQ(text,
-            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=0 capture=\"active\"}: tracing::cuda: captured\n"
-            "TRACE memcpy_dtod_async{bytes=7 device=0 stream=0}: tracing::cuda: enqueued\n");
+            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=0 capture=\"active\"}: tracing::cuda_test: captured\n"
+            "TRACE memcpy_dtod_async{bytes=7 device=0 stream=0}: tracing::cuda_test: enqueued\n");
 }
 
 TEST(Driver, RecordsTheShapeOfAnArray) {
@@ -101,12 +101,13 @@ TEST(Driver, RecordsTheShapeOfAnArray) {
     driver.array_destroy(array);
     driver.array_3d_create(&array, {8, 4, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0});  // four bits for an element
   });
-  EXPECT_EQ(text,
-            "TRACE array_3d_create{width=8 height=4 depth=0 format=\"half\" channels=2 flags=0 bytes=128 device=0}: "
-            "tracing::cuda: allocated pointer=0x4000\n"
-            "TRACE array_destroy{pointer=0x4000 device=0}: tracing::cuda: freed\n"
-            "TRACE array_3d_create{width=8 height=4 depth=0 channels=4 flags=0 device=0}: tracing::cuda: allocated "
-            "pointer=0x4000\n");
+  EXPECT_EQ(
+      text,
+      "TRACE array_3d_create{width=8 height=4 depth=0 format=\"half\" channels=2 flags=0 bytes=128 device=0}: "
+      "tracing::cuda_test: allocated pointer=0x4000\n"
+      "TRACE array_destroy{pointer=0x4000 device=0}: tracing::cuda_test: freed\n"
+      "TRACE array_3d_create{width=8 height=4 depth=0 channels=4 flags=0 device=0}: tracing::cuda_test: allocated "
+      "pointer=0x4000\n");
 }
 
 TEST(Driver, RecordsThatAnAllocationIsCaptured) {
@@ -119,8 +120,9 @@ TEST(Driver, RecordsThatAnAllocationIsCaptured) {
   });
   EXPECT_EQ(
       text,
-      "TRACE mem_alloc_async{bytes=64 device=0 stream=0 capture=\"active\"}: tracing::cuda: captured pointer=0x2000\n"
-      "TRACE mem_free_async{pointer=0x2000 device=0 stream=0 capture=\"active\"}: tracing::cuda: captured\n");
+      "TRACE mem_alloc_async{bytes=64 device=0 stream=0 capture=\"active\"}: tracing::cuda_test: captured "
+      "pointer=0x2000\n"
+      "TRACE mem_free_async{pointer=0x2000 device=0 stream=0 capture=\"active\"}: tracing::cuda_test: captured\n");
 }
 
 TEST(Driver, RecordsThatAFillIsCaptured) {
@@ -133,9 +135,9 @@ TEST(Driver, RecordsThatAFillIsCaptured) {
       },
       SpanEvents::exit);
   EXPECT_EQ(text,
-            "TRACE memset_d8_async{value=255 count=7 device=0 stream=0 capture=\"active\"}: tracing::cuda: exit\n"
+            "TRACE memset_d8_async{value=255 count=7 device=0 stream=0 capture=\"active\"}: tracing::cuda_test: exit\n"
             "TRACE memset_d2d32_async{value=65536 row_bytes=36 rows=2 device=0 stream=0 capture=\"active\"}: "
-            "tracing::cuda: exit\n");
+            "tracing::cuda_test: exit\n");
 }
 
 TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {
@@ -148,10 +150,10 @@ TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {
       },
       SpanEvents::exit);
   EXPECT_EQ(text,
-            "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda: enqueued\n"
-            "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda: exit\n"
-            "TRACE memset_d8{value=255 count=7 device=0}: tracing::cuda: exit\n"
-            "TRACE memset_d32{value=256 count=8 device=0}: tracing::cuda: exit\n");
+            "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda_test: enqueued\n"
+            "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda_test: exit\n"
+            "TRACE memset_d8{value=255 count=7 device=0}: tracing::cuda_test: exit\n"
+            "TRACE memset_d32{value=256 count=8 device=0}: tracing::cuda_test: exit\n");
 }
 
 }}  // namespace tracing::cuda_test

@@ -27,10 +27,11 @@ TEST(DriverModule, LogOfALoadIsRecordedAsWarnings) {
       printed_of_driver([&] { EXPECT_EQ(driver.module_load(&module, "", "k.cu", 7), CUDA_SUCCESS); });
   EXPECT_EQ(
       text,
-      " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: first cannot be run: line 12: tex.2d is not "
+      " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda_test: first cannot be run: line 12: tex.2d "
+      "is not "
       "supported\n"
-      " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: second cannot be run: line 30: wmma\n"
-      "DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: loaded duration_ms=<ms>\n");
+      " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda_test: second cannot be run: line 30: wmma\n"
+      "DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda_test: loaded duration_ms=<ms>\n");
 }
 
 TEST(DriverModule, InformationInTheLogOfALoadIsNoWarning) {
@@ -38,9 +39,10 @@ TEST(DriverModule, InformationInTheLogOfALoadIsNoWarning) {
   answers.load_remarks = "ptxas info    : (C7510) Potential Performance Loss\ninfo    : 0 bytes gmem";
   CUmodule module = nullptr;
   std::string const text = printed_of_driver([&] { driver.module_load(&module, "", "k.cu", 7); });
-  EXPECT_THAT(text,
-              HasSubstr("DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: ptxas info    : (C7510)"));
-  EXPECT_THAT(text, HasSubstr("tracing::cuda: info    : 0 bytes gmem\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda_test: ptxas info    : (C7510)"));
+  EXPECT_THAT(text, HasSubstr("tracing::cuda_test: info    : 0 bytes gmem\n"));
   EXPECT_THAT(text, Not(HasSubstr("WARN")));
 }
 
@@ -52,7 +54,8 @@ TEST(DriverModule, LogOfAFailedLoadIsRecordedOnce) {
   std::string const text =
       printed_of_driver([&] { EXPECT_EQ(driver.module_load(&module, "", "k.cu", 7), answers.load); });
   EXPECT_THAT(
-      text, HasSubstr("ERROR module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: ptx input, line 3: syntax"));
+      text,
+      HasSubstr("ERROR module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda_test: ptx input, line 3: syntax"));
   EXPECT_THAT(text, HasSubstr("cuModuleLoadDataEx(k.cu) failed: "));
   EXPECT_THAT(text, HasSubstr("code=218\n")) << "without the log as detail";
   EXPECT_THAT(text, Not(HasSubstr("loaded")));
@@ -73,9 +76,9 @@ TEST(DriverModule, LogOfALoadIsTheProgramsIfItHasOptionsOfItsOwn) {
       SpanEvents::exit);
   EXPECT_STREQ(remarks.data(), "first cannot be run");
   EXPECT_EQ(text,
-            "DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: loaded duration_ms=<ms>\n"
-            "DEBUG module_load{module=\"k.cu\" bytes=7 device=0 duration_ms=<ms>}: tracing::cuda: exit\n"
-            "TRACE module_unload{module=\"k.cu\" device=0}: tracing::cuda: exit\n");
+            "DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda_test: loaded duration_ms=<ms>\n"
+            "DEBUG module_load{module=\"k.cu\" bytes=7 device=0 duration_ms=<ms>}: tracing::cuda_test: exit\n"
+            "TRACE module_unload{module=\"k.cu\" device=0}: tracing::cuda_test: exit\n");
 }
 
 TEST(DriverModule, RecordsWhatAKernelUses) {
@@ -86,7 +89,7 @@ TEST(DriverModule, RecordsWhatAKernelUses) {
   };
   Driver driver(api);
   EXPECT_EQ(printed_of_driver([&] { function_of(driver, "first"); }),
-            "DEBUG tracing::cuda: found kernel kernel.name=first registers=40 shared_bytes=4096 local_bytes=16\n");
+            "DEBUG tracing::cuda_test: found kernel kernel.name=first registers=40 shared_bytes=4096 local_bytes=16\n");
 }
 
 // The driver would load the kernel to answer, and could wait for a kernel that spins until the program goes on.
@@ -108,13 +111,13 @@ TEST(DriverModule, AsksWhatALazilyLoadedKernelUsesAfterItsFirstLaunch) {
         driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
         driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
       }),
-      "DEBUG tracing::cuda: found kernel kernel.name=first\n"
+      "DEBUG tracing::cuda_test: found kernel kernel.name=first\n"
       "DEBUG launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 launch=#1}: "
-      "tracing::cuda: kernel uses kernel.name=first registers=8 shared_bytes=8 local_bytes=8\n"
+      "tracing::cuda_test: kernel uses kernel.name=first registers=8 shared_bytes=8 local_bytes=8\n"
       "TRACE launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 launch=#1}: "
-      "tracing::cuda: launched\n"
+      "tracing::cuda_test: launched\n"
       "TRACE launch{kernel.name=first grid=(1, 1, 1) block=(1, 1, 1) shared_bytes=0 stream=0 device=0 launch=#2}: "
-      "tracing::cuda: launched\n");
+      "tracing::cuda_test: launched\n");
 }
 
 TEST(DriverModule, DoesNotAskWhatAKernelUsesIfNobodyListens) {
@@ -131,7 +134,7 @@ TEST(DriverModule, ErrorHasTheMessageOfTheDriverAsDetail) {
   Driver driver(answering(), saying("line 12: tex.2d is not supported"));
   answers.get_function = CUDA_ERROR_NOT_SUPPORTED;
   std::string const text = printed_of_driver([&] { function_of(driver, "first"); });
-  EXPECT_THAT(text, HasSubstr("ERROR tracing::cuda: cuModuleGetFunction(first) failed: "));
+  EXPECT_THAT(text, HasSubstr("ERROR tracing::cuda_test: cuModuleGetFunction(first) failed: "));
   EXPECT_THAT(text, HasSubstr("error=CUDA_ERROR_NOT_SUPPORTED code=801 detail=\"line 12: tex.2d is not supported\"\n"));
 }
 

@@ -1,8 +1,10 @@
 // Driver::State: the data of a Driver, shared by the source files of its methods.
 #pragma once
 
-// All records have one target, whatever class emits them.
+// The part of the library whose records a source file emits, unless the file has set another part.
+#ifndef TRACE_TARGET
 #define TRACE_TARGET "tracing::cuda"
+#endif
 
 #include <fmt/format.h>
 
@@ -17,8 +19,8 @@
 
 #include "tracing_core/cuda/driver.h"
 #include "tracing_core/cuda/driver/launch_log.h"
+#include "tracing_core/emit/for_callers.h"
 #include "tracing_core/support/mutex.h"
-#include "tracing_core/tracing.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
 
@@ -40,7 +42,8 @@ class DimText {
   std::size_t size_;
 };
 
-// Keeps the call that this thread is making, for current_device_call().
+// Keeps the call that this thread is making, for current_device_call(): the outermost call, if the driver makes calls
+// of a Driver itself.
 class [[nodiscard]] DeviceCallScope {
  public:
   DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int its_device, LaunchId its_launch = 0,
@@ -56,7 +59,7 @@ class [[nodiscard]] DeviceCallScope {
   bool const runs;  // not captured into a graph
 
  private:
-  DeviceCallScope const* outer_;
+  bool const is_outermost_;
 };
 
 }  // namespace internal

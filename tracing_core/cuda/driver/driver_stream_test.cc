@@ -155,15 +155,15 @@ TEST(Driver, RecordsTheNumbersOfEvents) {
       SpanEvents::exit);
   EXPECT_EQ(elapsed, 1.5f);
   EXPECT_EQ(text,
-            "TRACE event_create{flags=0 event=1}: tracing::cuda: exit\n"
-            "TRACE event_create{flags=1 event=2}: tracing::cuda: exit\n"
-            "TRACE event_record{event=1 stream=0}: tracing::cuda: exit\n"
-            "TRACE stream_wait_event{stream=0 event=2}: tracing::cuda: exit\n"
-            "TRACE event_query{event=2 ready=true}: tracing::cuda: exit\n"
-            "TRACE event_synchronize{event=2}: tracing::cuda: exit\n"
-            "TRACE event_elapsed_time{start=1 end=2 elapsed_ms=1.5}: tracing::cuda: exit\n"
-            "TRACE event_destroy{event=1}: tracing::cuda: exit\n"
-            "TRACE event_create{flags=0 event=3}: tracing::cuda: exit\n");
+            "TRACE event_create{flags=0 event=1}: tracing::cuda_test: exit\n"
+            "TRACE event_create{flags=1 event=2}: tracing::cuda_test: exit\n"
+            "TRACE event_record{event=1 stream=0}: tracing::cuda_test: exit\n"
+            "TRACE stream_wait_event{stream=0 event=2}: tracing::cuda_test: exit\n"
+            "TRACE event_query{event=2 ready=true}: tracing::cuda_test: exit\n"
+            "TRACE event_synchronize{event=2}: tracing::cuda_test: exit\n"
+            "TRACE event_elapsed_time{start=1 end=2 elapsed_ms=1.5}: tracing::cuda_test: exit\n"
+            "TRACE event_destroy{event=1}: tracing::cuda_test: exit\n"
+            "TRACE event_create{flags=0 event=3}: tracing::cuda_test: exit\n");
 }
 
 }}  // namespace tracing::cuda_test

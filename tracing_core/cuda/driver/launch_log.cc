@@ -225,7 +225,8 @@ std::vector<Launch> LaunchLog::complete(Mark mark, Completed which, F&& belongs)
 namespace internal {
 
 LaunchScope::LaunchScope() noexcept
-    : id_(last_launch.fetch_add(1, std::memory_order_relaxed) + 1), outer_(std::exchange(this_threads_launch, id_)) {}
+    : id_(this_threads_launch != 0 ? this_threads_launch : last_launch.fetch_add(1, std::memory_order_relaxed) + 1),
+      outer_(std::exchange(this_threads_launch, id_)) {}
 LaunchScope::~LaunchScope() { this_threads_launch = outer_; }
 
 }  // namespace internal

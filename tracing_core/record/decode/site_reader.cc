@@ -146,6 +146,7 @@ void copy_row(SiteRow const& row, MetadataParts& parts) noexcept {
   parts.kind = static_cast<Kind>(row.kind);
   parts.max_level = static_cast<LevelFilter>(row.max_level);
   parts.has_module_path = (row.flags & kSiteHasModulePath) != 0;
+  parts.is_for_caller = (row.flags & kSiteIsForCaller) != 0;
   parts.has_message = (row.flags & kSiteHasMessage) != 0;
   parts.is_perf = (row.flags & kSiteIsPerf) != 0;
   parts.ends_perf_span = (row.flags & kSiteEndsPerfSpan) != 0;

@@ -170,6 +170,7 @@ inline constexpr std::uint8_t kSiteIsPerf = 4;
 inline constexpr std::uint8_t kSiteEndsPerfSpan = 8;
 inline constexpr std::uint8_t kSiteHasFile = 16;
 inline constexpr std::uint8_t kSiteHasLineZero = 32;
+inline constexpr std::uint8_t kSiteIsForCaller = 64;
 
 struct SiteField {
   std::uint32_t offset;          // in the text, or in the arguments if unnamed

@@ -47,7 +47,8 @@ std::uint8_t flags_of(MetadataParts const& parts) noexcept {
   return static_cast<std::uint8_t>(
       (parts.has_module_path ? kSiteHasModulePath : 0) | (parts.has_message ? kSiteHasMessage : 0) |
       (parts.is_perf ? kSiteIsPerf : 0) | (parts.ends_perf_span ? kSiteEndsPerfSpan : 0) |
-      (parts.file != nullptr ? kSiteHasFile : 0) | (parts.has_line_zero ? kSiteHasLineZero : 0));
+      (parts.file != nullptr ? kSiteHasFile : 0) | (parts.has_line_zero ? kSiteHasLineZero : 0) |
+      (parts.is_for_caller ? kSiteIsForCaller : 0));
 }
 
 SiteRow row_of(Metadata const& metadata, RecordedName const& name) noexcept {
