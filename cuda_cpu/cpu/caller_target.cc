@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "tracing_core/emit/function_path.h"
 #include "tracing_core/support/mutex.h"
@@ -27,63 +28,72 @@ namespace {
 
 using tracing::support::MutexLock;
 
-// An ELF file, mapped as long as this lives.
-class ElfFile {
+// The functions of an ELF file, sorted by address. The file stays mapped, and is never freed.
+class Functions {
  public:
-  explicit ElfFile(char const* path) noexcept {
+  explicit Functions(char const* path) {
     int const file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status {};
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
       size_ = static_cast<std::size_t>(status.st_size);
-      bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+      void* const bytes = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+      if (bytes != MAP_FAILED) bytes_ = static_cast<char const*>(bytes);
     }
     if (file >= 0) close(file);
-  }
-  ElfFile(ElfFile const&) = delete;
-  ElfFile& operator=(ElfFile const&) = delete;
-  ~ElfFile() {
-    if (bytes_ != MAP_FAILED) munmap(bytes_, size_);
+    read_tables();
+    std::ranges::sort(all_, {}, &Function::begin);
   }
 
   // Returns the mangled name of the function that has the address; empty if there is no symbol for it.
-  std::string_view function_at(std::uint64_t address) const noexcept {
-    auto const* const header = at<ElfW(Ehdr)>(0);
-    if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
-    auto const* const sections = at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
-    for (auto const type : {SHT_SYMTAB, SHT_DYNSYM}) {
-      for (std::size_t i = 0; sections != nullptr && i < header->e_shnum; ++i) {
-        ElfW(Shdr) const& table = sections[i];
-        if (table.sh_type != static_cast<ElfW(Word)>(type) || table.sh_link >= header->e_shnum) continue;
-        if (auto const found = function_in(table, sections[table.sh_link], address); !found.empty()) return found;
-      }
-    }
-    return {};
+  std::string_view at(std::uint64_t address) const noexcept {
+    auto const after = std::ranges::upper_bound(all_, address, {}, &Function::begin);
+    if (after == all_.begin() || address - after[-1].begin >= after[-1].size) return {};
+    return {after[-1].name, strnlen(after[-1].name, static_cast<std::size_t>(bytes_ + size_ - after[-1].name))};
   }
 
  private:
+  struct Function {
+    std::uint64_t begin;
+    std::uint64_t size;
+    char const* name;
+  };
+
   // Returns objects in the file; null if the file is too short or the offset is not aligned.
   template <class T>
-  T const* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
+  T const* find(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
     bool const fits =
-        bytes_ != MAP_FAILED && offset <= size_ && count <= (size_ - offset) / sizeof(T) && offset % alignof(T) == 0;
-    return fits ? reinterpret_cast<T const*>(static_cast<char const*>(bytes_) + offset) : nullptr;
+        bytes_ != nullptr && offset <= size_ && count <= (size_ - offset) / sizeof(T) && offset % alignof(T) == 0;
+    return fits ? reinterpret_cast<T const*>(bytes_ + offset) : nullptr;
   }
 
-  std::string_view function_in(ElfW(Shdr) const& table, ElfW(Shdr) const& names, std::uint64_t address) const noexcept {
+  // A stripped file has only the dynamic table.
+  void read_tables() {
+    auto const* const header = find<ElfW(Ehdr)>(0);
+    if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
+    auto const* const sections = find<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+    for (auto const type : {SHT_SYMTAB, SHT_DYNSYM}) {
+      for (std::size_t i = 0; sections != nullptr && i < header->e_shnum && all_.empty(); ++i) {
+        ElfW(Shdr) const& table = sections[i];
+        if (table.sh_type == static_cast<ElfW(Word)>(type) && table.sh_link < header->e_shnum)
+          read(table, sections[table.sh_link]);
+      }
+    }
+  }
+
+  void read(ElfW(Shdr) const& table, ElfW(Shdr) const& names) {
     std::size_t const count = table.sh_size / sizeof(ElfW(Sym));
-    auto const* const symbols = at<ElfW(Sym)>(table.sh_offset, count);
-    char const* const text = at<char>(names.sh_offset, names.sh_size);
-    if (symbols == nullptr || text == nullptr) return {};
-    auto const* const found = std::find_if(symbols, symbols + count, [&](ElfW(Sym) const& symbol) {
-      return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && address - symbol.st_value < symbol.st_size &&
-             symbol.st_name < names.sh_size;
-    });
-    if (found == symbols + count) return {};
-    return {text + found->st_name, strnlen(text + found->st_name, names.sh_size - found->st_name)};
+    auto const* const symbols = find<ElfW(Sym)>(table.sh_offset, count);
+    char const* const text = find<char>(names.sh_offset, names.sh_size);
+    for (std::size_t i = 0; symbols != nullptr && text != nullptr && i < count; ++i) {
+      ElfW(Sym) const& symbol = symbols[i];
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 && symbol.st_name < names.sh_size)
+        all_.push_back({symbol.st_value, symbol.st_size, text + symbol.st_name});
+    }
   }
 
-  void* bytes_ = MAP_FAILED;
+  char const* bytes_ = nullptr;
   std::size_t size_ = 0;
+  std::vector<Function> all_;
 };
 
 // What is known of a return address.
@@ -155,9 +165,9 @@ class Targets {
     Dl_info own{};
     bool const is_own = dladdr(reinterpret_cast<void*>(&is_of_cuda), &own) != 0 && own.dli_fbase == info.dli_fbase;
     if ((is_own && !is_program) || stem(path) == "c") return {keep(stem(path)), true};
-    ElfFile const file(path.c_str());
+    auto const functions = files_.try_emplace(path, path.c_str()).first;
     auto const base = map == nullptr ? 0 : map->l_addr;
-    std::string const function(file.function_at(address - 1 - base));
+    std::string const function(functions->second.at(address - 1 - base));
     if (function.empty()) return {keep(stem(path)), false};
     std::string const name = demangled(function);
     std::string const target = target_of_function(name);
@@ -169,6 +179,7 @@ class Targets {
 
   tracing::support::Mutex mutex_;
   std::unordered_map<std::uintptr_t, Code> known_ TRACING_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Functions> files_ TRACING_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> targets_ TRACING_GUARDED_BY(mutex_);
 };
 
