@@ -1,9 +1,9 @@
 # testlog_cuda_on_cpu(<target>...)
 #
 # Makes a program, or a library that is loaded as a plugin, run its CUDA code on the CPU: it is linked to testlog::cuda_cpu in
-# place of CUDA's runtime library. So are the project's own libraries that it links and that hold CUDA sources or link
-# CUDA::cudart or CUDA::cuda_driver; they are on the CPU then for everybody who links them. Libraries that were built elsewhere,
-# and those in generator expressions, stay as they are.
+# place of CUDA's runtime library, and of cuBLAS and cuBLASLt if there is testlog::cublas_on_cpu. So are the project's own libraries
+# that it links and that hold CUDA sources or link one of these, or CUDA::cuda_driver; they are on the CPU then for everybody who
+# links them. Libraries that were built elsewhere, and those in generator expressions, stay as they are.
 # Call it after the last target_link_libraries() of all these. Works with the plain and the keyword signature.
 #
 # What is in CUDA_ARCHITECTURES must have PTX: 75 or 75-virtual, not 75-real.
@@ -38,12 +38,13 @@ function(testlog_cuda_on_cpu)
         continue()
       endif()
       list(APPEND seen ${item})
-      testlog_cuda_on_cpu_replace_cudart(${item} had_cudart)
+      testlog_cuda_on_cpu_replace(${item} "CUDA::(cudart(_static)?|cuda_driver)" had_cudart)
+      testlog_cuda_on_cpu_replace_cublas(${item} had_cublas)
       testlog_cuda_on_cpu_has_sources(${item} has_sources)
       if(has_sources)
         testlog_cuda_on_cpu_check_architectures(${item})
       endif()
-      if(has_sources OR had_cudart OR item STREQUAL target)
+      if(has_sources OR had_cudart OR had_cublas OR item STREQUAL target)
         testlog_cuda_on_cpu_link(${item} ${target})
       endif()
       foreach(property IN ITEMS LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
@@ -65,7 +66,7 @@ endfunction()
 function(testlog_cuda_on_cpu_make_global)
   get_property(found_here DIRECTORY PROPERTY IMPORTED_TARGETS)
   set(seen "")
-  set(waiting testlog::cuda_cpu)
+  set(waiting testlog::cuda_cpu testlog::cublas_on_cpu)
   while(waiting)
     list(POP_FRONT waiting item)
     if(NOT TARGET "${item}" OR item IN_LIST seen)
@@ -81,17 +82,38 @@ function(testlog_cuda_on_cpu_make_global)
   endwhile()
 endfunction()
 
-# The toolkit's headers are still found.
-function(testlog_cuda_on_cpu_replace_cudart target result)
+# Takes the libraries whose names match out of what a target links. The toolkit's headers are still found.
+function(testlog_cuda_on_cpu_replace target pattern result)
   set(${result} FALSE PARENT_SCOPE)
   foreach(property IN ITEMS LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
     get_target_property(libraries ${target} ${property})
-    if(libraries MATCHES "CUDA::(cudart(_static)?|cuda_driver)(;|$)")
-      list(TRANSFORM libraries REPLACE "^CUDA::(cudart(_static)?|cuda_driver)$" "CUDA::toolkit")
-      set_property(TARGET ${target} PROPERTY ${property} ${libraries})
+    set(all "${libraries}")
+    list(FILTER libraries EXCLUDE REGEX "^(\\$<LINK_ONLY:)?(${pattern})>?$")
+    if(NOT libraries STREQUAL all)
+      if(TARGET CUDA::toolkit)
+        list(APPEND libraries CUDA::toolkit)
+      endif()
+      set_property(TARGET ${target} PROPERTY ${property} "${libraries}")
       set(${result} TRUE PARENT_SCOPE)
     endif()
   endforeach()
+endfunction()
+
+# testlog::cuda_cpu has the functions of cuBLAS, too, if there is testlog::cublas_on_cpu.
+function(testlog_cuda_on_cpu_replace_cublas target result)
+  set(pattern "(CUDA::|-l|.*/lib)?cublas(Lt)?(_static)?(\\.so|\\.a)?[.0-9]*")
+  if(TARGET testlog::cublas_on_cpu)
+    testlog_cuda_on_cpu_replace(${target} "${pattern}" replaced)
+    set(${result} ${replaced} PARENT_SCOPE)
+    return()
+  endif()
+  set(${result} FALSE PARENT_SCOPE)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  list(FILTER libraries INCLUDE REGEX "^(${pattern})$")
+  if(libraries)
+    message(WARNING "testlog_cuda_on_cpu(): ${target} links ${libraries}, whose calls fail without a GPU. A testlog that was built with "
+      "Eigen (Debian: libeigen3-dev) and the headers of cuBLAS has testlog::cublas_on_cpu, which takes its place.")
+  endif()
 endfunction()
 
 function(testlog_cuda_on_cpu_has_sources target result)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes runtime/per_thread_streams.cc, runtime/refused.inc, libcuda/symbols.inc and libcuda/refused.inc from the toolkit's
-headers, the names.txt and the functions that runtime/*.cc and libcuda/*.cc define. Needs the toolkit's headers.
+"""Writes runtime/per_thread_streams.cc, libcuda/symbols.inc and the refused.inc from the toolkit's headers, the lists of names
+and the functions that runtime/, libcuda/ and cublas/ define. Needs the toolkit's headers.
 
     cuda_cpu/renew_names.py [<include folder of the toolkit>]
 
-The names.txt list what NVIDIA's libraries export: nm -D --defined-only, without version nodes.
+The names.txt, cublas_names.txt and cublasLt_names.txt list what NVIDIA's libraries export: nm -D --defined-only, without version nodes.
 """
 import pathlib
 import re
@@ -22,6 +22,13 @@ REASONS = (
     (r"Sparse|Mipmapped|GetPlane|ArrayGetMemoryRequirements", "arrays are neither sparse, mipmapped nor planar here"),
     (r"(Tex|Surf)Ref", "texture and surface references are not supported; use objects"),
 )
+BLAS_REASONS = (
+    (r"^cublas(I?[CZ]|[SD][cz]|Cs|Zd)", "complex numbers are not supported"),
+    (r"^cublasXt", "several devices are not supported"),
+    (r"^cublas(Init|Shutdown|Alloc|Free|GetError|GetVersion|SetKernelStream)$|^cublasI?[SD][a-z]+2?[a-z]*$",
+     "the interface of cublas.h is not supported; use that of cublas_v2.h"),
+    (r"Logger", "not supported; TRACE_FILTER=trace shows the calls"),
+)
 TYPES = r"(?:cudaError_t|CUresult|char const\*|cudaChannelFormatDesc|char|void\*\*|void|unsigned)"
 
 
@@ -33,10 +40,10 @@ def defined_in(part, besides=()):
     return defined
 
 
-def refused(names):
+def refused(names, reasons=REASONS):
     rows = []
     for name in names:
-        reason = next((text for pattern, text in REASONS if re.search(pattern, name)), "")
+        reason = next((text for pattern, text in reasons if re.search(pattern, name)), "")
         rows.append(f'CUDA_CPU_REFUSED({name}, "{reason}")\n')
     return ("// Functions of NVIDIA's library that are not supported, some with a particular reason. Written by renew_names.py.\n"
             + "".join(rows))
@@ -141,5 +148,26 @@ def renew_driver():
     print(f"driver: {len(defined)} defined, {len(others)} refused")
 
 
+def renew_blas():
+    """The calls of cuBLAS have a form for each type of elements, and one with 64 bits for sizes: see cublas/calls.cc."""
+    part = folder / "cublas"
+    source = {path.name: path.read_text() for path in [*part.glob("*.cc"), *part.glob("*.inc")] if not path.name.endswith("_test.cc")}
+    defined = set()
+    for text in source.values():
+        defined |= set(re.findall(r"^(?:cublasStatus_t|char const\*|std::size_t|unsigned) (cublas\w+)\(", text, re.M))
+    letters = {"gemm_calls.inc": "SDH", "typed_calls.inc": "SD", "untyped_calls.inc": [""]}
+    for file, its in letters.items():
+        for i, call in re.findall(r"^CUBLAS_CALL(_I)?\((\w+)\)", source[file], re.M):
+            for letter in its:
+                name = call.replace("CUBLAS_GEMM", "gemm" if letter == "H" else "gemm_v2")
+                base = f"cublasI{letter.lower()}{name}" if i else f"cublas{letter}{name}"
+                defined |= {base, base + "_64"}
+    names = (part / "cublas_names.txt").read_text().split() + (part / "cublasLt_names.txt").read_text().split()
+    others = [name for name in names if name not in defined]
+    (part / "refused.inc").write_text(refused(others, BLAS_REASONS))
+    print(f"cuBLAS: {len(defined)} defined, {len(others)} refused")
+
+
 renew_runtime()
 renew_driver()
+renew_blas()

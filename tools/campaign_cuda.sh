@@ -5,9 +5,9 @@
 #
 # A .cu file with a main() is a program; the folder's other .cu files are linked to each of its programs. Folders are searched
 # to any depth. A program runs in the folder of its source, without arguments, for at most TIMEOUT seconds (60). Programs that
-# need sources in another language, libraries, or options that other programs cannot be built with are not built, or fail. The status is 0 if all
-# were built and passed. STAND_IN names a folder with a libcudart.so.13 of ours; without it, that of the preset dev is
-# built. OUT names the folder for programs and outputs, which is emptied; without it, build/campaign.
+# need sources in another language, libraries other than cuBLAS (-lcublas -lcublasLt), or options that other programs cannot be
+# built with are not built, or fail. The status is 0 if all were built and passed. STAND_IN names a folder with a
+# libcudart.so.13 of ours; without it, that of the preset dev is built. OUT names the folder for programs and outputs, which is emptied; without it, build/campaign.
 set -euo pipefail
 
 [[ $# -ge 1 && -d $1 ]] || { echo "usage: tools/campaign.sh cuda <folder with .cu files> [option of nvcc...]" >&2; exit 2; }
@@ -25,7 +25,7 @@ nvcc=$(command -v nvcc || echo "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc")
 stand_in=${STAND_IN:-$PWD/build/dev/lib/cuda}
 if [[ -z ${STAND_IN:-} ]]; then
   cmake --preset dev >/dev/null
-  cmake --build --preset dev --target testlog_cudart testlog_libcuda >/dev/null
+  cmake --build --preset dev --target testlog_stand_ins >/dev/null
 fi
 [[ -e $stand_in/libcudart.so.13 ]] || { echo "tools/campaign.sh: there is no libcudart.so.13 in $stand_in" >&2; exit 2; }
 readonly stand_in out
@@ -66,6 +66,7 @@ refused_in() {  # <trace>
   local -r instruction='not supported: (\.[^ ]+ [^ ]+|[^ "]+)'
   sed -nE -e "s/.* ERROR .*[^ ]*: cuModuleGetFunction\(([^)]*)\) failed: .*detail=\"line [0-9]+: $instruction.*/\1 \2/p" \
     -e 's/.* ERROR .*[^ ]*: ([A-Za-z0-9_]+\(\)) is not supported.*/- \1/p' \
+    -e 's/.* ERROR .*: (cublas[A-Za-z0-9_]+\(\)) failed: .*error=CUBLAS_STATUS_NOT_SUPPORTED.*/- \1/p' \
     -e 's/.* ERROR .*: ([^;:]*).*; the (kernel|variable) .* cannot be used .*/- \1/p' "$1" | sort -u | cut -d' ' -f2-
 }
 

@@ -11,7 +11,7 @@ set -euo pipefail
 # command:package is satisfied by any such command on the PATH, a plain name only by the package.
 needs=(cmake:cmake ninja:ninja-build c++:g++ pkg-config:pkg-config
   libfmt-dev libspdlog-dev libre2-dev libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
-  liblz4-dev libzstd-dev libcpp-httplib-dev libprotobuf-dev protoc:protobuf-compiler)
+  liblz4-dev libzstd-dev libeigen3-dev libcpp-httplib-dev libprotobuf-dev protoc:protobuf-compiler)
 for extra in "$@"; do
   case $extra in
     clang) needs+=(clang++:clang) ;;
@@ -27,7 +27,7 @@ done
 readonly needs
 readonly requirements='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
 fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11, CLI11 2.1, zlib, protobuf 3.12, LZ4 1.9, zstd 1.5,
-cpp-httplib 0.11;
+Eigen 3.3, cpp-httplib 0.11;
 for benchmarks Google Benchmark and valgrind; for the tests of pictures and pages Chromium, Firefox and cmark-gfm'
 
 installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }

@@ -52,6 +52,7 @@ struct CpuDriverFault {
   tracing::cuda::LaunchId launch = 0;
   CUstream stream = nullptr;  ///< the stream of the launch
   Fault fault;                ///< the kernel, the line of its PTX, the block and its threads
+  std::string work = {};      ///< what failed, if it was no kernel: "cublasSgemm()"
 };
 
 /// Returns the first fault, if a kernel failed. The fault names the kernel; a GPU only reports that some running kernel

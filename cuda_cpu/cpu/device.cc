@@ -317,7 +317,7 @@ tracing::cuda::DriverOptions cpu_driver_options() {
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
     auto const fault = cpu_driver_last_fault();
-    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
+    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message, fault->work}
                  : tracing::cuda::DriverOptions::Failed{};
   };
   options.last_message = cpu_driver_last_message;

@@ -51,9 +51,13 @@ std::string foreign_runtime_text(std::string_view file) {
   for (std::string_view const library : {"libcublas", "libcudnn", "libcufft", "libcurand", "libcusolver", "libcusparse",
                                          "libnccl", "libnpp", "libnvjpeg"}) {
     if (!name.starts_with(library)) continue;
-    return "testlog: " + std::string(name) +
-           " of NVIDIA has only machine code for GPUs, so its calls fail here; where there is no GPU, skip what calls "
-           "it, or call a library for the CPU in its place\n";
+    std::string_view const instead =
+        name.starts_with("libcublas")
+            ? "link testlog::cublas_on_cpu in its place, as testlog_cuda_on_cpu() does, or let LD_LIBRARY_PATH find "
+              "testlog's libcublas.so.13"
+            : "where there is no GPU, skip what calls it, or call a library for the CPU in its place";
+    return "testlog: " + std::string(name) + " of NVIDIA has only machine code for GPUs, so its calls fail here; " +
+           std::string(instead) + "\n";
   }
   return "testlog: " + std::string(file) +
          " has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or shared\n";

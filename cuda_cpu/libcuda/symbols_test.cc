@@ -93,8 +93,13 @@ TEST(DriverSymbols, UseTheStreamOfTheThreadInPlaceOfStreamZero) {
 
 TEST(ExportTables, SayWhatToDoAboutNvidiasLibraries) {
   EXPECT_EQ(foreign_runtime_text("/usr/local/cuda/lib64/libcublas.so.13"),
-            "testlog: libcublas.so.13 of NVIDIA has only machine code for GPUs, so its calls fail here; where there is "
-            "no GPU, skip what calls it, or call a library for the CPU in its place\n");
+            "testlog: libcublas.so.13 of NVIDIA has only machine code for GPUs, so its calls fail here; link "
+            "testlog::cublas_on_cpu in its place, as testlog_cuda_on_cpu() does, or let LD_LIBRARY_PATH find testlog's "
+            "libcublas.so.13\n");
+  EXPECT_EQ(
+      foreign_runtime_text("/usr/lib/libcudnn.so.9"),
+      "testlog: libcudnn.so.9 of NVIDIA has only machine code for GPUs, so its calls fail here; where there is no "
+      "GPU, skip what calls it, or call a library for the CPU in its place\n");
   EXPECT_EQ(foreign_runtime_text("./solver"),
             "testlog: ./solver has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or "
             "shared\n");

@@ -80,6 +80,14 @@ void report_failed_call(cudaError_t error, char const* function) noexcept {
   graph::was_explained() = true;
 }
 
+void report_failed_call(std::string_view call, std::string_view reason, std::string_view status, int code) noexcept {
+  try {
+    TRACE_ERROR("{} failed: {}", call, reason, tracing::kv("error", tracing::display(status)), code);
+    say_once(fmt::format("{}{}{} returned {} ({})", reason, reason.empty() ? "" : "; ", call, status, code));
+  } catch (...) {  // out of memory
+  }
+}
+
 void report_failed_call(CUresult result) noexcept {
   FailedCall& failed = this_thread().failed_call;
   if (failed.call.empty() || all_calls_fail()) return;

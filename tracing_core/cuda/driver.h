@@ -21,6 +21,7 @@ struct DriverOptions {
   struct Failed {
     LaunchId launch = 0;  ///< the result of current_launch() during the launch; zero if no launch failed
     std::string detail;
+    std::string work = {};  ///< what failed, if it was no launch: "cublasSgemm()"
   };
   /// For drivers that, unlike a GPU's, know which launch failed. Called when the context is lost.
   std::function<Failed()> failed_launch;

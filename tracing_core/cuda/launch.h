@@ -52,6 +52,7 @@ struct Loss {
   bool exact = false;              ///< the only candidate certainly caused the error
   LaunchId launch = 0;             ///< from DriverOptions::failed_launch, even if it is not among the candidates
   std::string detail;              ///< what else the driver reported: kernel, line, address
+  std::string work;                ///< from DriverOptions::failed_launch: what failed, if it was no launch
 
   /// Returns one line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): a kernel read or wrote an invalid
   /// address; caused by launch 3 of out_of_bounds`. With a detail, the detail comes first and the result of the call

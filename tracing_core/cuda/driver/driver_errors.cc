@@ -28,6 +28,7 @@ namespace {
 
 // Returns `caused by launch 3 of scale`.
 std::string cause_of(Loss const& loss) {
+  if (!loss.work.empty()) return "caused by " + loss.work;
   auto const& candidates = loss.candidates;
   std::size_t const count = candidates.size() + loss.forgotten;
   if (candidates.size() == 1 && count == 1)
@@ -78,8 +79,12 @@ void Driver::State::report_error(CUresult code, std::string_view call, std::stri
     auto failed = options.failed_launch();
     now.launch = failed.launch;
     if (!failed.detail.empty()) now.detail = std::move(failed.detail);
+    now.work = std::move(failed.work);
   }
-  if (now.launch != 0) {
+  if (!now.work.empty()) {
+    now.candidates.clear();
+    now.forgotten = 0;
+  } else if (now.launch != 0) {
     std::erase_if(now.candidates, [&](Launch const& launch) { return launch.id != now.launch; });
     now.forgotten = 0;
   }

@@ -172,6 +172,18 @@ TEST(Driver, NamesNoCandidateIfTheFailedLaunchIsUnknown) {
               HasSubstr("line 12; caused by launch 987654, which this Driver did not make; CUDA_ERROR_"));
 }
 
+TEST(Driver, NamesWhatFailedIfItWasNoLaunch) {
+  DriverOptions options;
+  options.failed_launch = [] { return DriverOptions::Failed{0, "B is too short", "cublasSgemm()"}; };
+  Driver driver(answering(), options);
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+  EXPECT_THAT(printed_of_driver([&] { driver.ctx_synchronize(); }), HasSubstr("code=700 detail=\"B is too short\"\n"));
+  ASSERT_TRUE(driver.loss());
+  EXPECT_TRUE(driver.loss()->candidates.empty());
+  EXPECT_THAT(driver.loss()->to_string(), HasSubstr("B is too short; caused by cublasSgemm(); CUDA_ERROR_"));
+}
+
 TEST(Driver, KeepsTheLossOfADestroyedDriver) {
   take_losses_of_destroyed_drivers();
   {
