@@ -667,6 +667,7 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACEPARENT=00-xyz: too short; expected a trace and a span, as in "
        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\n"},
       {"TRACE_REPORT", "long", "testlog: TRACE_REPORT=long: unknown value; expected one of short, lines\n"},
+      {"TRACE_SPAN_FIELDS", "none", "testlog: TRACE_SPAN_FIELDS=none: unknown value; expected one of short, all\n"},
       {"TRACE_CI", "jenkins",
        "testlog: TRACE_CI=jenkins: unknown value; expected one of auto, github, gitlab, azure, teamcity, buildkite, "
        "cdash, off\n"},

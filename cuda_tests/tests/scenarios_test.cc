@@ -104,6 +104,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report executed instructions.";
     variables.emplace_back("TRACE_FILTER", "off,tracing::cuda[launch]=trace");
     Outcome const outcome = run(filter, variables);
+    variables.emplace_back("TRACE_SPAN_FIELDS", "all");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     // When the call returns, the device's threads may have emitted some of the other events.
     static constexpr Rule kLaunched[] = {{"TRACE .*: launched\n", ""}};
@@ -117,6 +118,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     variables.emplace_back("TRACE_CAPTURE", "trace,tracing::cuda::device=off");
     variables.emplace_back("TRACE_SPAN_EVENTS", "new");
     Outcome const outcome = run(filter, variables);
+    variables.emplace_back("TRACE_SPAN_FIELDS", "all");
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;
     expect_approved_here(file, scrubbed(outcome.err));
   }
