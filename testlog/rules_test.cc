@@ -637,6 +637,7 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FLAME", "/nowhere/at/all", "testlog: TRACE_FLAME" + not_opened + "a path that can be written to\n"},
       {"TRACE_RECORD_LIMIT", "64MB",
        "testlog: TRACE_RECORD_LIMIT=64MB: not a valid size; expected bytes, or 16M or 1G\n"},
+      {"TRACE_CUDA_SOURCE", "full", "testlog: TRACE_CUDA_SOURCE=full: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_DEVICE_TIMES", "yes",
        "testlog: TRACE_CUDA_DEVICE_TIMES=yes: unknown value; expected one of on, off\n"},
       {"TRACE_FLAME_TESTS", "yes", "testlog: TRACE_FLAME_TESTS=yes: unknown value; expected one of on, off\n"},

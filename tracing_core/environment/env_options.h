@@ -44,6 +44,7 @@ struct EnvOptions {
   // Settings that only the environment has.
   bool flame_tests = false;        ///< TRACE_FLAME_TESTS, of test programs
   bool cuda_device_times = false;  ///< TRACE_CUDA_DEVICE_TIMES; read by tracing::cuda
+  bool cuda_source = false;        ///< TRACE_CUDA_SOURCE; read by tracing::cuda
   std::string profile{};           ///< TRACE_PROFILE
   bool filter_is_set = false;      ///< `filter` is TRACE_FILTER
   bool filter_help = false;        ///< TRACE_FILTER=help
