@@ -639,7 +639,7 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_RECORD_LIMIT=64MB: not a valid size; expected bytes, or 16M or 1G\n"},
       {"TRACE_CUDA_SOURCE", "full", "testlog: TRACE_CUDA_SOURCE=full: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_DEVICE_TIMES", "yes",
-       "testlog: TRACE_CUDA_DEVICE_TIMES=yes: unknown value; expected one of on, off\n"},
+       "testlog: TRACE_CUDA_DEVICE_TIMES=yes: unknown value; expected one of on, events, off\n"},
       {"TRACE_FLAME_TESTS", "yes", "testlog: TRACE_FLAME_TESTS=yes: unknown value; expected one of on, off\n"},
       {"TRACE_FLAME_IDLE", "sometimes",
        "testlog: TRACE_FLAME_IDLE=sometimes: unknown value; expected one of on, off\n"},
