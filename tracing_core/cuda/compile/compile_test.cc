@@ -164,10 +164,11 @@ TEST_F(Compile, ShowsTheSourceIfItIsWanted) {
   };
   EXPECT_THAT(
       shown("on", FormatKind::full),
-      HasSubstr("TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda: Kernel source:\n"
-                "      extern \"C\" __global__ void k(int* x) {\n"
-                "        *x = 1;\n"
-                "      }\n"));
+      HasSubstr(
+          "TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda_test: Kernel source:\n"
+          "      extern \"C\" __global__ void k(int* x) {\n"
+          "        *x = 1;\n"
+          "      }\n"));
   EXPECT_THAT(shown("on", FormatKind::json),
               HasSubstr(R"("message":"Kernel source:\nextern \"C\" __global__ void k(int* x) {\n  *x = 1;\n}")"));
   EXPECT_THAT(shown("off", FormatKind::full), Not(HasSubstr("__global__")));
