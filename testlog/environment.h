@@ -47,6 +47,12 @@ enum class ReportForm : std::uint8_t {
   lines,      ///< with all fields in every line
 };
 
+/// Which fields of spans lines have that are printed as they happen.
+enum class SpanFields : std::uint8_t {
+  shortened,  ///< as tracing::RepeatedFields decides
+  all,
+};
+
 /// The CI service to which a run is reported. `testlog` reports to all but CDash, whose files test programs name.
 enum class Ci : std::uint8_t { automatic, github, gitlab, azure, teamcity, buildkite, cdash, off };
 
@@ -64,6 +70,7 @@ struct Environment : tracing::EnvOptions {
   ReportForm report = ReportForm::shortened;                 ///< TRACE_REPORT
   std::uint64_t report_lines = 200;                          ///< TRACE_REPORT_LINES; zero: all
   std::uint64_t equal_lines = 5;                             ///< TRACE_EQUAL_LINES; zero: all
+  SpanFields span_fields = SpanFields::shortened;            ///< TRACE_SPAN_FIELDS
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
   RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP
   std::uint64_t record_passed = 3;                           ///< TRACE_RECORD_PASSED

@@ -127,7 +127,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (run_records_ != nullptr) run_records_->part_result(running_test(), result);
     if (!result.failed()) return;
     has_failed_ = true;
-    finish_equal_lines();
+    session_.live().finish_lines();
     session_.death_tests().collect();  // saves records of this death test's child before another child takes its place
     Place const place = place_of(result);
     report_.note(result, place.path);
@@ -149,7 +149,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     bool const failed = test.result()->Failed();
     Show const show = session_.environment().show;
     std::string report;
-    finish_equal_lines();
+    session_.live().finish_lines();
     if (failed) {
       copy_death_tests();
       report = report_.print_unreported(headline_of(test));
@@ -243,11 +243,6 @@ class Recorder final : public testing::EmptyTestEventListener {
         failed_tests_.cdash_text(path.empty() ? path : std::filesystem::absolute(path, error).string());
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
-  }
-
-  // Prints now how many equal lines were left out, so that the next output follows them.
-  void finish_equal_lines() {
-    if (session_.live().equal_lines() != nullptr) session_.live().equal_lines()->finish();
   }
 
   void copy_death_tests() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testlog/testdata/run.h"
+#include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/support/file_name.h"
 #include "tracing_core/support/utf8.h"
@@ -569,6 +570,39 @@ TEST(EqualLines, AreAllThereInAForkedChild) {
   std::string const text = run_scenarios("Floods.AreForked").err;
   EXPECT_EQ(count(text, "refused in the child"), 10) << text;
   EXPECT_EQ(count(text, "15 more equal lines"), 1) << text;
+}
+
+// ---- fields that the line above has ----
+
+TEST(RepeatedFields, AreLeftOutOfLinesThatFollow) {
+  tracing::testing::expect_approved(
+      "repeated_fields.txt", run_scenarios("RepeatedFields.OfALaunchThatFails", {{"TRACE_FILTER", "trace"}}).err);
+}
+TEST(RepeatedFields, AreAllThereIfTheyAreWanted) {
+  std::string const file = fresh_path("repeated.txt");
+  for (Variables const& variables : std::vector<Variables>{{{"TRACE_SPAN_FIELDS", "all"}},
+                                                           {{"TRACE_FORMAT", "compact"}},
+                                                           {{"TRACE_FORMAT", "json"}},
+                                                           {{"TRACE_OUTPUT", file}},
+                                                           {{"TRACE_SHOW", "all"}, {"TRACE_REPORT", "lines"}}}) {
+    Variables all = variables;
+    all.emplace_back("TRACE_FILTER", "debug,[compile]=trace");
+    std::string text = run_scenarios("RepeatedFields.OfALaunchThatFails", all).err;
+    text += content_of(file);
+    EXPECT_GE(count(text, "matmul<float, 128, 128, 8>"), 6) << variables.front().first << "\n" << text;
+    EXPECT_EQ(count(text, "{...}"), 0) << text;
+    std::remove(file.c_str());
+  }
+}
+TEST(RepeatedFields, StayInPerfSpans) {
+  EXPECT_THAT(run_scenarios("RepeatedFields.OfPerfSpans", {{"TRACE_PERF", "on"}}).err,
+              HasSubstr("load{...}:perf{name=\"read\" offset=1 bytes=4096}: process_scenarios: reads i=1\n"));
+}
+TEST(RepeatedFields, MakeNoLinesDiffer) {
+  std::string const text = run_scenarios("RepeatedFields.OfEqualLines").err;
+  EXPECT_EQ(count(text, "waits"), 5) << text;
+  EXPECT_EQ(count(text, "15 more equal lines"), 2) << text;
+  EXPECT_EQ(count(text, "load{...}: process_scenarios: waits"), 4) << text;
 }
 
 }  // namespace

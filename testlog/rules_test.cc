@@ -637,8 +637,9 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FLAME", "/nowhere/at/all", "testlog: TRACE_FLAME" + not_opened + "a path that can be written to\n"},
       {"TRACE_RECORD_LIMIT", "64MB",
        "testlog: TRACE_RECORD_LIMIT=64MB: not a valid size; expected bytes, or 16M or 1G\n"},
+      {"TRACE_CUDA_SOURCE", "full", "testlog: TRACE_CUDA_SOURCE=full: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_DEVICE_TIMES", "yes",
-       "testlog: TRACE_CUDA_DEVICE_TIMES=yes: unknown value; expected one of on, off\n"},
+       "testlog: TRACE_CUDA_DEVICE_TIMES=yes: unknown value; expected one of on, events, off\n"},
       {"TRACE_FLAME_TESTS", "yes", "testlog: TRACE_FLAME_TESTS=yes: unknown value; expected one of on, off\n"},
       {"TRACE_FLAME_IDLE", "sometimes",
        "testlog: TRACE_FLAME_IDLE=sometimes: unknown value; expected one of on, off\n"},
@@ -667,6 +668,7 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACEPARENT=00-xyz: too short; expected a trace and a span, as in "
        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\n"},
       {"TRACE_REPORT", "long", "testlog: TRACE_REPORT=long: unknown value; expected one of short, lines\n"},
+      {"TRACE_SPAN_FIELDS", "none", "testlog: TRACE_SPAN_FIELDS=none: unknown value; expected one of short, all\n"},
       {"TRACE_CI", "jenkins",
        "testlog: TRACE_CI=jenkins: unknown value; expected one of auto, github, gitlab, azure, teamcity, buildkite, "
        "cdash, off\n"},

@@ -7,6 +7,7 @@
 
 #include <regex>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -103,6 +104,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
   void expect_perf(std::string const& filter, std::string const& file, Variables variables) {
     if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report executed instructions.";
     variables.emplace_back("TRACE_FILTER", "off,tracing::cuda[launch]=trace");
+    variables.emplace_back("TRACE_SPAN_FIELDS", "all");
     Outcome const outcome = run(filter, variables);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     // When the call returns, the device's threads may have emitted some of the other events.
@@ -116,6 +118,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     variables.emplace_back("TRACE_FILTER", "trace,tracing::cuda::device=off");
     variables.emplace_back("TRACE_CAPTURE", "trace,tracing::cuda::device=off");
     variables.emplace_back("TRACE_SPAN_EVENTS", "new");
+    variables.emplace_back("TRACE_SPAN_FIELDS", "all");
     Outcome const outcome = run(filter, variables);
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;
     expect_approved_here(file, scrubbed(outcome.err));
@@ -209,6 +212,20 @@ TEST_P(Scenarios, PrintsWhatTheDeviceDidIfSpanEventsAreAskedFor) {
                               {{"TRACE_FILTER", "off,tracing::cuda::device=trace"}, {"TRACE_SPAN_EVENTS", "close"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   expect_approved("device.txt", scrubbed(outcome.err));
+}
+TEST_P(Scenarios, MeasureTheSameByEventsIfThisIsAskedFor) {
+  Outcome const outcome = run("Scenario.CompilesLaunchesAndReads", {{"TRACE_FILTER", "off,tracing::cuda=trace"},
+                                                                    {"TRACE_CUDA_DEVICE_TIMES", "events"},
+                                                                    {"TRACE_SPAN_FIELDS", "all"},
+                                                                    {"TRACE_SPAN_EVENTS", "close"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("Device times of a Driver's calls are measured by events"));
+  EXPECT_THAT(outcome.err, ContainsRegex("launch.kernel.name=saxpy [^\n]* launch=1 gpu.time=[0-9.]+[^0-9]+s"));
+  std::string device;
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("}: tracing::cuda::device: close") != line.npos) device += line + '\n';
+  EXPECT_EQ(scrubbed(device), approved("device.txt"));
 }
 TEST_P(Scenarios, PrintsACacheHit) { expect_tree("Scenario.CompilesOnceForTwoServers", "cache_hit.txt"); }
 TEST_P(Scenarios, PrintsAFailedCompilation) {

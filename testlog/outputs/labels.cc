@@ -2,6 +2,7 @@
 
 #include "testlog/capture/death_tests.h"
 #include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/format/repeated_fields.h"
 #include "tracing_core/format/span_prefix.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -35,13 +36,22 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
   if (replaying != nullptr) out.append(replaying->prefix_);
   if (has_owner) append_owner(out, owner);
   if (has_thread) tracing::environment::append_thread_label(out, track);
-  std::size_t const label_end = out.size();
-  if (equal_lines_ != nullptr) EqualLines::begin_line();
-  bool const appended = format_->append(out, event);
-  if (appended && prefix_ != nullptr) prefix_->end_line(out, begin);
-  if (appended && (equal_lines_ == nullptr || equal_lines_->keeps(event.metadata, out, begin, label_end))) return true;
+  if (append_text(out, event, begin)) return true;
   out.resize_down(begin);
   return false;
+}
+
+// Appends the line after its labels, which begin at `begin`. Returns false if the line is left out.
+bool LabelledFormat::append_text(tracing::TextBuffer& out, tracing::EventView const& event,
+                                 std::size_t begin) const noexcept {
+  EqualLines* const equal_lines = shortening_.equal_lines;
+  std::size_t const label_end = out.size();
+  if (equal_lines != nullptr) EqualLines::begin_line();
+  if (!format_->append(out, event)) return false;
+  if (shortening_.prefix != nullptr) shortening_.prefix->end_line(out, begin);
+  if (equal_lines != nullptr && !equal_lines->keeps(event.metadata, out, begin, label_end)) return false;
+  if (shortening_.repeated != nullptr) shortening_.repeated->end_line(out, shortening_.output->writes());
+  return true;
 }
 
 void LabelledFormat::append_owner(tracing::TextBuffer& out, Owner owner) const noexcept {

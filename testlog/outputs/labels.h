@@ -1,6 +1,7 @@
 // LabelledFormat: marks the lines of records that do not belong to the running test or come from other threads.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -23,17 +24,21 @@ void append_json_members(tracing::TextBuffer& out, Attribution const& attributio
 /// `[worker-1]`; in a report the time precedes them. JSON objects end with the members "test", "late" and "thread".
 class LabelledFormat final : public tracing::EventFormat {
  public:
-  /// If `equal_lines` is not null, it decides which lines are left out, and `format` must have an observed timer.
-  /// `prefix` is that of `format`.
+  /// What decides about lines of text; null: nothing is left out.
+  struct Shortening {
+    EqualLines* equal_lines = nullptr;                          ///< requires that the format has an observed timer
+    std::shared_ptr<tracing::SpanPrefix> prefix{};              ///< that of the format
+    std::shared_ptr<tracing::RepeatedFields const> repeated{};  ///< that of the format
+    Output const* output = nullptr;                             ///< to which the lines are written; only for `repeated`
+  };
+
   LabelledFormat(std::shared_ptr<tracing::EventFormat const> format, Attribution& attribution, bool is_json,
-                 ThreadLabels threads, EqualLines* equal_lines = nullptr,
-                 std::shared_ptr<tracing::SpanPrefix> prefix = nullptr)
+                 ThreadLabels threads, Shortening shortening)
       : format_(std::move(format)),
         attribution_(attribution),
         is_json_(is_json),
         threads_(threads),
-        equal_lines_(equal_lines),
-        prefix_(std::move(prefix)) {}
+        shortening_(std::move(shortening)) {}
 
   bool append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept override;
 
@@ -59,13 +64,13 @@ class LabelledFormat final : public tracing::EventFormat {
 
  private:
   void append_owner(tracing::TextBuffer& out, Owner owner) const noexcept;
+  bool append_text(tracing::TextBuffer& out, tracing::EventView const& event, std::size_t begin) const noexcept;
 
   std::shared_ptr<tracing::EventFormat const> format_;
   Attribution& attribution_;
   bool const is_json_;
   ThreadLabels const threads_;
-  EqualLines* const equal_lines_;
-  std::shared_ptr<tracing::SpanPrefix> const prefix_;
+  Shortening const shortening_;
 };
 
 }}  // namespace testlog::v1

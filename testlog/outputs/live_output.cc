@@ -10,6 +10,7 @@
 #include "testlog/outputs/labels.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/format/repeated_fields.h"
 
 namespace testlog { inline namespace v1 {
 namespace {
@@ -43,11 +44,14 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
       owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
       filter_(owned_filter_.get()),
       outside_tests_(filter_->directives()) {
-  // Files and JSON, which is for programs, have all lines.
+  // Files and JSON, which is for programs, have everything.
   bool const is_for_people = !tracing::formatting::is_json(environment.format) && !output.is_file();
-  if (mute || environment.show != Show::live || environment.equal_lines == 0 || !is_for_people) return;
-  equal_lines_.emplace(output, environment.equal_lines, tracing::formatting::record_end(environment.format));
-  live_format_ = make_format({.equal_lines = &*equal_lines_});
+  if (mute || environment.show != Show::live || !is_for_people) return;
+  if (environment.equal_lines > 0)
+    equal_lines_.emplace(output, environment.equal_lines, tracing::formatting::record_end(environment.format));
+  live_format_ = make_format({.equal_lines = equal_lines(),
+                              .leaves_out_repeated = environment.span_fields == SpanFields::shortened &&
+                                                     environment.format == tracing::FormatKind::full});
 }
 
 LiveOutput::Format LiveOutput::make_format(FormatParts parts) const {
@@ -58,9 +62,11 @@ LiveOutput::Format LiveOutput::make_format(FormatParts parts) const {
   options.shorten_span_values = true;
   options.timer = !parts.has_time ? nullptr : parts.equal_lines == nullptr ? timer_ : EqualLines::observed(timer_);
   options.prefix = parts.prefix;
-  return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution_,
-                                          tracing::formatting::is_json(options.kind), environment_.threads,
-                                          parts.equal_lines, std::move(parts.prefix));
+  if (parts.leaves_out_repeated) options.repeated = std::make_shared<tracing::RepeatedFields const>(is_coloured_);
+  return std::make_shared<LabelledFormat>(
+      tracing::make_event_format(options), attribution_, tracing::formatting::is_json(options.kind),
+      environment_.threads,
+      LabelledFormat::Shortening{parts.equal_lines, std::move(parts.prefix), options.repeated, &output_});
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
@@ -98,8 +104,13 @@ void LiveOutput::begin_test(Settings const& settings) {
   if (!settings.default_filter.empty() && !environment_.filter_is_set) set_filter(settings.default_filter);
 }
 
-void LiveOutput::end_test() {
+void LiveOutput::finish_lines() noexcept {
   if (equal_lines_) equal_lines_->finish();
+  output_.count_write();
+}
+
+void LiveOutput::end_test() {
+  finish_lines();
   if (filter_->set(outside_tests_, nullptr)) tracing::rebuild_interest();
 }
 

@@ -57,6 +57,8 @@ class LiveOutput {
   }
   /// Returns null if all equal lines are printed.
   EqualLines* equal_lines() noexcept { return equal_lines_ ? &*equal_lines_ : nullptr; }
+  /// Called when other output follows, such as a failure: ends equal lines, and the next line has all its fields.
+  void finish_lines() noexcept;
   /// Returns true if lines have colours.
   bool is_coloured() const noexcept { return is_coloured_; }
 
@@ -66,6 +68,7 @@ class LiveOutput {
     bool has_time = true;
     EqualLines* equal_lines = nullptr;
     std::shared_ptr<tracing::SpanPrefix> prefix{};
+    bool leaves_out_repeated = false;
   };
   Format make_format(FormatParts parts) const;
   tracing::PrintOptions print_options(tracing::WriterPtr writer, Format format) const;

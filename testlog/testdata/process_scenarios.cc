@@ -669,4 +669,33 @@ TEST(Left, BeginsAtZero) {
   EXPECT_EQ(left_level, 0);
 }
 
+// ---- fields that the line above has ----
+
+TEST(RepeatedFields, OfALaunchThatFails) {
+  TRACE_SPAN(debug, "launch", tracing::kv("kernel", "matmul<float, 128, 128, 8>"), tracing::kv("grid", "(64, 64, 1)"));
+  TRACE_DEBUG("looks in the cache");
+  {
+    TRACE_SPAN(debug, "compile", tracing::kv("arch", "sm_90"), tracing::kv("options", "-std=c++17"));
+    TRACE_TRACE("begins");
+    TRACE_WARN("a variable is not used", tracing::kv("line", 12));
+    TRACE_DEBUG("compiled", tracing::kv("registers", 40));
+  }
+  TRACE_DEBUG("launched", tracing::kv("stream", 1));
+  EXPECT_EQ(0, 1);
+  TRACE_DEBUG("done");
+}
+
+TEST(RepeatedFields, OfPerfSpans) {
+  TRACE_SPAN(info, "load", tracing::kv("path", "/var/cache/models/resnet50/weights.bin"));
+  TRACE_PERF("read", tracing::kv("offset", 1), tracing::kv("bytes", 4096));
+  for (int i = 0; i < 2; ++i) TRACE_INFO("reads", i);
+}
+
+TEST(RepeatedFields, OfEqualLines) {
+  TRACE_SPAN(info, "load", tracing::kv("path", "/var/cache/models/resnet50/weights.bin of sixty characters"));
+  poll(20);
+  for (int i = 0; i < 20; ++i) TRACE_INFO("waits");
+  TRACE_INFO("has waited");
+}
+
 }  // namespace

@@ -104,6 +104,11 @@ DeviceCallScope::~DeviceCallScope() {
   if (is_outermost_) this_threads_call = nullptr;
 }
 
+HiddenDeviceCall::HiddenDeviceCall() noexcept : hidden_(std::exchange(this_threads_call, nullptr)) {}
+HiddenDeviceCall::~HiddenDeviceCall() { this_threads_call = hidden_; }
+
+std::string_view kernel_of_call(CUfunction function) { return this_threads_call->log.name_of(function); }
+
 std::optional<DeviceCall> call_without_driver(ActivityKind kind) noexcept {
   if (this_threads_call != nullptr || !is_recorded(kind)) return std::nullopt;
   return DeviceCall{Span::current(), current_launch(), kUnknownDevice, 0};

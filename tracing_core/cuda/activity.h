@@ -40,6 +40,8 @@ std::optional<DeviceCall> current_device_call(ActivityKind kind) noexcept;
 
 namespace internal {
 
+class DeviceCallScope;
+
 /// The device of a call that knows neither its device nor its stream.
 inline constexpr int kUnknownDevice = -1;
 
@@ -47,6 +49,22 @@ inline constexpr int kUnknownDevice = -1;
 /// runtime API or the driver directly. Returns nothing in a call of a Driver, or if activity of this kind is not
 /// recorded.
 std::optional<DeviceCall> call_without_driver(ActivityKind kind) noexcept;
+
+/// Returns the name that a kernel has in the call of a Driver that this thread is making. REQUIRES:
+/// current_device_call() returns this call. Valid until the process ends.
+std::string_view kernel_of_call(CUfunction function);
+
+/// While it exists, current_device_call() returns nothing on this thread, so that no other code reports the activity.
+class [[nodiscard]] HiddenDeviceCall {
+ public:
+  HiddenDeviceCall() noexcept;
+  HiddenDeviceCall(HiddenDeviceCall const&) = delete;
+  HiddenDeviceCall& operator=(HiddenDeviceCall const&) = delete;
+  ~HiddenDeviceCall();
+
+ private:
+  DeviceCallScope const* const hidden_;
+};
 
 }  // namespace internal
 

@@ -64,7 +64,8 @@ class CompileError : public std::runtime_error {
 /// cubin_bytes, registers, shared_bytes, spill_bytes}: registers and shared memory are the maximum, spills the sum over
 /// all functions. At its end the span has these fields, too, and {lowered_names}. Each entry of the log is an event in
 /// the span, ERROR, WARN or INFO, with the fields source.file, source.line and source.text (the text of that line). A
-/// failure of NVRTC without a log entry is an ERROR, too.
+/// failure of NVRTC without a log entry is an ERROR, too. With TRACE_CUDA_SOURCE=on the event "Kernel source:", level
+/// TRACE, has the source.
 ///
 /// Thread-safe; NVRTC compiles one source at a time in a process. Costs at least ten milliseconds.
 CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, Caller caller = Caller::here());

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tracing_core/cuda/device_times/event_times.h"
 #include "tracing_core/emit/macros.h"
 #if defined(TRACING_CUDA_HAS_CUPTI)
 #include "tracing_core/cuda/device_times/cupti_library.h"
@@ -19,6 +20,18 @@
 #define TRACE_TARGET "tracing::cuda"
 
 namespace tracing { inline namespace v1 { namespace cuda {
+namespace {
+
+bool is_asked(std::string_view word) noexcept {
+  char const* const value = std::getenv("TRACE_CUDA_DEVICE_TIMES");
+  return value != nullptr && value == word;
+}
+
+void report_events() {
+  TRACE_INFO("Device times of a Driver's calls are measured by events, which are part of the times");
+}
+
+}  // namespace
 
 #if defined(TRACING_CUDA_HAS_CUPTI)
 namespace {
@@ -50,6 +63,10 @@ std::string start() {
   return {};
 }
 
+void flush_cupti(bool all_ended) noexcept {
+  if (internal::DeviceTimes* const times = running) times->flush(all_ended);
+}
+
 }  // namespace
 
 std::string const& start_device_times() {
@@ -57,9 +74,6 @@ std::string const& start_device_times() {
   return explanation;
 }
 
-void flush_device_times(bool all_ended) noexcept {
-  if (internal::DeviceTimes* const times = running) times->flush(all_ended);
-}
 #else
 std::string const& start_device_times() {
   static auto const& explanation = *new std::string(
@@ -68,15 +82,40 @@ std::string const& start_device_times() {
   return explanation;
 }
 
-void flush_device_times(bool) noexcept {}
+namespace {
+
+void flush_cupti(bool) noexcept {}
+
+}  // namespace
 #endif
 
+void flush_device_times(bool all_ended) noexcept {
+  flush_cupti(all_ended);
+  if (internal::EventTimes* const times = internal::EventTimes::running()) times->flush(all_ended);
+}
+
 void start_device_times_if_asked() {
-  char const* const value = std::getenv("TRACE_CUDA_DEVICE_TIMES");
-  if (value == nullptr || std::string_view(value) != "on") return;
+  if (!is_asked("on")) return;
   static std::atomic<bool> reported{false};
   std::string const& explanation = start_device_times();
   if (!explanation.empty() && !reported.exchange(true)) TRACE_WARN("{}", explanation);
 }
 
+namespace internal {
+
+DriverApi with_event_times_if_asked(DriverApi const& api, bool reports_activity) {
+  if (!reports_activity) start_device_times_if_asked();
+  bool const lacks_cupti = is_asked("on") && !reports_activity && !start_device_times().empty();
+  if (!lacks_cupti && !is_asked("events")) return api;
+  static tracing::support::Mutex mutex;
+  tracing::support::MutexLock const lock(mutex);
+  EventTimes* times = EventTimes::running();
+  if (times == nullptr) {
+    times = new EventTimes(api);  // never destroyed: Drivers may make calls until the process ends
+    report_events();
+  }
+  return times->is_of(api) ? times->measuring() : api;
+}
+
+}  // namespace internal
 }}}  // namespace tracing::v1::cuda

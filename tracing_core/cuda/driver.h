@@ -63,6 +63,7 @@ struct DriverOptions {
 /// process ends.
 class Driver {
  public:
+  /// Begins to record device times if TRACE_CUDA_DEVICE_TIMES=on.
   explicit Driver(DriverApi const& api, DriverOptions options = {});
   Driver(Driver const&) = delete;
   Driver& operator=(Driver const&) = delete;
@@ -71,7 +72,7 @@ class Driver {
   DriverApi const& api() const noexcept;
 
   /// Initialises the driver, retains the primary context of a device until the process ends, and makes it current on
-  /// this thread. An event, level INFO, names the device. Begins to record device times if TRACE_CUDA_DEVICE_TIMES=on.
+  /// this thread. An event, level INFO, names the device.
   CUresult open_device(int ordinal, Caller caller = Caller::here());
   /// Makes the context of open_device() current on this thread. Returns CUDA_ERROR_INVALID_CONTEXT before
   /// open_device().

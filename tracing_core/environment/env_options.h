@@ -42,15 +42,16 @@ struct EnvOptions {
   PerfSettings perf{};                                   ///< TRACE_PERF and the variables whose names begin with it
 
   // Settings that only the environment has.
-  bool flame_tests = false;        ///< TRACE_FLAME_TESTS, of test programs
-  bool cuda_device_times = false;  ///< TRACE_CUDA_DEVICE_TIMES; read by tracing::cuda
-  std::string profile{};           ///< TRACE_PROFILE
-  bool filter_is_set = false;      ///< `filter` is TRACE_FILTER
-  bool filter_help = false;        ///< TRACE_FILTER=help
-  bool no_color = false;           ///< NO_COLOR
-  bool force_color = false;        ///< CLICOLOR_FORCE, unless 0
-  std::string traceparent{};       ///< TRACEPARENT
-  std::string tracestate{};        ///< TRACESTATE
+  bool flame_tests = false;         ///< TRACE_FLAME_TESTS, of test programs
+  std::string cuda_device_times{};  ///< TRACE_CUDA_DEVICE_TIMES; read by tracing::cuda
+  bool cuda_source = false;         ///< TRACE_CUDA_SOURCE; read by tracing::cuda
+  std::string profile{};            ///< TRACE_PROFILE
+  bool filter_is_set = false;       ///< `filter` is TRACE_FILTER
+  bool filter_help = false;         ///< TRACE_FILTER=help
+  bool no_color = false;            ///< NO_COLOR
+  bool force_color = false;         ///< CLICOLOR_FORCE, unless 0
+  std::string traceparent{};        ///< TRACEPARENT
+  std::string tracestate{};         ///< TRACESTATE
 };
 
 namespace environment {

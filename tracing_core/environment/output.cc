@@ -79,6 +79,7 @@ void Output::set_test(std::string_view test) {
 }
 
 int Output::write_lines(std::string_view lines, internal::Turns turns) noexcept {
+  count_write();
   int const error_before = errno;
   int const descriptor = this->descriptor();
   int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines, turns);

@@ -51,6 +51,10 @@ class Output {
   void write(std::string_view lines) noexcept;
   /// As write(), for the handler of a fatal signal: waits for no other thread, and reports nothing. Async-signal-safe.
   void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, internal::Turns::skip); }
+  /// Returns how often something was written.
+  std::uint64_t writes() const noexcept { return writes_.load(std::memory_order_relaxed); }
+  /// Counts what others wrote to the same stream.
+  void count_write() noexcept { writes_.fetch_add(1, std::memory_order_relaxed); }
   /// Reports on the standard error how many lines are missing in the files, if any are. Called when the program ends.
   void report_missing() noexcept;
 
@@ -74,6 +78,7 @@ class Output {
   std::string_view const outside_tests_;
   std::string path_;  // a file's path with %p and %t; empty for standard streams
   std::atomic<int> descriptor_{-1};
+  std::atomic<std::uint64_t> writes_{0};
   bool blocks_signals_ = true;
   internal::LineFramer lines_;
   bool changes_with_tests_ = false;

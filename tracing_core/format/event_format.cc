@@ -61,6 +61,14 @@ void append_time(TextBuffer& out, Timer const* timer, EventView const& event, Te
 
 namespace formatting {
 
+std::size_t visible_characters(std::string_view text) noexcept {
+  std::size_t characters = support::count_characters(text);
+  for (std::size_t at = text.find('\x1b'); at != text.npos; at = text.find('\x1b', at + 1)) {
+    characters -= std::min(text.find('m', at), text.size() - 1) - at + 1;
+  }
+  return characters;
+}
+
 void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
                          std::string_view after) noexcept {
   out.append(before);

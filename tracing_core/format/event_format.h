@@ -13,6 +13,7 @@
 
 namespace tracing { inline namespace v1 {
 
+class RepeatedFields;
 class SpanPrefix;
 
 /// An event, or a change of a span, that is printed as one line or block. Valid only during the call.
@@ -81,6 +82,8 @@ struct FormatOptions {
   /// For full: lets the caller shorten each line by SpanPrefix::end_line(). The format is then single-thread. Null: all
   /// fields stay in every line, as in the reference.
   std::shared_ptr<SpanPrefix> prefix{};
+  /// For full, without `prefix`: lets the caller shorten each line by RepeatedFields::end_line(). Null: as above.
+  std::shared_ptr<RepeatedFields const> repeated{};
   // For JSON:
   bool flatten_event = false;  ///< put the event's fields into the outermost object
   bool current_span = true;    ///< "span": the innermost span

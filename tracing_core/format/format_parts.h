@@ -60,6 +60,9 @@ inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned
 // Returns the name that is printed for a span.
 inline std::string_view printed_name(Metadata const& span) noexcept { return span.is_perf() ? "perf" : span.name(); }
 
+// Returns how many characters a terminal shows. Escape sequences, which only colours are, end with the letter m.
+std::size_t visible_characters(std::string_view text) noexcept;
+
 // Appends `before`, the name with its control characters escaped, and `after`.
 void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
                          std::string_view after) noexcept;

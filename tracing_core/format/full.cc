@@ -1,5 +1,6 @@
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/perf_line.h"
+#include "tracing_core/format/repeated_fields.h"
 #include "tracing_core/format/span_prefix.h"
 
 namespace tracing { inline namespace v1 { namespace formatting {
@@ -16,12 +17,8 @@ class Full : public TextFormat<kAnsi> {
     if (options_.level) append_level(out, event.metadata.level(), kAnsi);
     if (options_.thread_names || options_.thread_ids) [[unlikely]]
       append_thread(out, event.context.track(), options_);
-    if (SpanRef const leaf = event.scope) {
-      if (prints_once(event)) [[unlikely]] {
-        append_perf_spans(out, leaf);
-      } else {
-        append_spans(out, leaf);
-      }
+    if (event.scope) {
+      append_all_spans(out, event);
       out.push_back(' ');
     }
     append_message(out, event);
@@ -32,6 +29,33 @@ class Full : public TextFormat<kAnsi> {
   using Base = TextFormat<kAnsi>;
   using Base::append_name, Base::fields_, Base::file_, Base::needs_escaping, Base::key_, Base::line_number_,
       Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
+
+  // Appends the spans of an event that is in a span.
+  void append_all_spans(TextBuffer& out, EventView const& event) const noexcept {
+    if (prints_once(event)) [[unlikely]] {
+      append_perf_spans(out, event.scope);
+    } else {
+      append_spans(out, event.scope);
+    }
+  }
+
+  // Does what append_spans() does, and tells `notes` where the fields are.
+  template <class Notes>
+  void append_noted_spans(TextBuffer& out, SpanRef leaf, Notes& notes) const noexcept {
+    auto const append = [&](SpanRef span) {
+      append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
+      std::size_t const begin = out.size();
+      append_fields(out, span);
+      notes.add_fields(out, begin, span);
+      append_painted(out, kAnsi, kDim, ":");
+    };
+    for_each_from_root(leaf, append, [&] { append_more_spans(out); });
+  }
+
+  static void append_more_spans(TextBuffer& out) noexcept {
+    out.append(kMoreSpans);
+    append_painted(out, kAnsi, kDim, ":");
+  }
 
   // Appends everything after the spans: `target: message fields`.
   void append_message(TextBuffer& out, EventView const& event) const noexcept {
@@ -60,11 +84,7 @@ class Full : public TextFormat<kAnsi> {
   void append_spans(TextBuffer& out, SpanRef leaf) const noexcept {
     append_path(out, leaf, key_, [&] {
       for_each_from_root(
-          leaf, [&](SpanRef span) { append_cached(out, span, key_, *this); },
-          [&] {
-            out.append(kMoreSpans);
-            append_painted(out, kAnsi, kDim, ":");
-          });
+          leaf, [&](SpanRef span) { append_cached(out, span, key_, *this); }, [&] { append_more_spans(out); });
     });
   }
 
@@ -129,19 +149,39 @@ class FullWithPrefix final : public Full<kAnsi> {
     if (options_.level) append_level(out, event.metadata.level(), kAnsi);
     append_thread(out, event.context.track(), options_);
     prefix.begin_spans(out);
-    auto const append_span = [&](SpanRef span) {
-      this->append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
-      std::size_t const begin = out.size();
-      this->append_fields(out, span);
-      prefix.add_fields(out, begin, span);
-      append_painted(out, kAnsi, kDim, ":");
-    };
-    for_each_from_root(event.scope, append_span, [&] {
-      out.append(kMoreSpans);
-      append_painted(out, kAnsi, kDim, ":");
-    });
+    this->append_noted_spans(out, event.scope, prefix);
     prefix.end_spans(out);
     if (event.scope) out.push_back(' ');
+    this->append_message(out, event);
+    return true;
+  }
+
+ private:
+  using Full<kAnsi>::options_, Full<kAnsi>::style_;
+};
+
+// Lets RepeatedFields leave out fields that the line above has.
+template <bool kAnsi>
+class FullWithoutRepeats final : public Full<kAnsi> {
+ public:
+  using Full<kAnsi>::Full;
+
+  bool append(TextBuffer& out, EventView const& event) const noexcept override {
+    RepeatedFields const& repeated = *options_.repeated;
+    append_time(out, options_.timer.get(), event, style_);
+    if (options_.level) append_level(out, event.metadata.level(), kAnsi);
+    append_thread(out, event.context.track(), options_);
+    repeated.begin_spans(event.scope);
+    if (event.scope) {
+      std::size_t const begin = out.size();
+      this->append_all_spans(out, event);
+      if (repeated.wants_fields(out.size() - begin, event.metadata.level())) {
+        out.resize_down(begin);
+        this->append_noted_spans(out, event.scope, repeated);
+        repeated.end_spans(out, begin);
+      }
+      out.push_back(' ');
+    }
     this->append_message(out, event);
     return true;
   }
@@ -153,7 +193,9 @@ class FullWithPrefix final : public Full<kAnsi> {
 }  // namespace
 
 std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) {
-  return options.prefix == nullptr ? make_text_format<Full>(options) : make_text_format<FullWithPrefix>(options);
+  if (options.prefix != nullptr) return make_text_format<FullWithPrefix>(options);
+  if (options.repeated != nullptr) return make_text_format<FullWithoutRepeats>(options);
+  return make_text_format<Full>(options);
 }
 
 }}}  // namespace tracing::v1::formatting

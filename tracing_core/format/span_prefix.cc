@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tracing_core/format/format_parts.h"
-#include "tracing_core/support/utf8.h"
 
 namespace tracing { inline namespace v1 {
 
@@ -66,15 +65,6 @@ LeftOut& left_out(SpanRef span, std::shared_ptr<SpanPrefix::Numbers> const& of_r
   return span.extensions().get_or_add<LeftOut>(numbers, formatting::printed_name(span.metadata()));
 }
 
-// Returns how many characters a terminal shows. Escape sequences, which only colours are, end with the letter m.
-std::size_t visible_characters(std::string_view text) noexcept {
-  std::size_t characters = support::count_characters(text);
-  for (std::size_t at = text.find('\x1b'); at != text.npos; at = text.find('\x1b', at + 1)) {
-    characters -= std::min(text.find('m', at), text.size() - 1) - at + 1;
-  }
-  return characters;
-}
-
 }  // namespace
 
 SpanPrefix::SpanPrefix() : of_roots_(std::make_shared<Numbers>()) {}
@@ -88,7 +78,7 @@ void SpanPrefix::begin_spans(TextBuffer const& out) noexcept {
 void SpanPrefix::add_fields(TextBuffer const& out, std::size_t begin, SpanRef span) noexcept {
   constexpr std::size_t kBraces = 2;
   if (span.metadata().is_perf()) return;
-  std::size_t const width = visible_characters(out.view().substr(begin));
+  std::size_t const width = formatting::visible_characters(out.view().substr(begin));
   if (width <= kField + kBraces) return;
   try {
     fields_.push_back({begin, out.size(), width, span});
@@ -139,7 +129,7 @@ void SpanPrefix::end_line(TextBuffer& out, std::size_t begin) noexcept {
   if (fields_.empty()) return;
   std::string_view const spans = out.view().substr(spans_begin_, spans_end_ - spans_begin_);
   try {
-    if (select(visible_characters(spans))) shorten(out, begin);
+    if (select(formatting::visible_characters(spans))) shorten(out, begin);
   } catch (std::bad_alloc const&) {  // this line has all fields
   }
   fields_.clear();

@@ -5,6 +5,7 @@
 #include "tracing_core/cuda/compile.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -186,6 +187,12 @@ struct Resources {
   std::optional<std::uint64_t> spill_bytes;
 };
 
+// Returns true if TRACE_CUDA_SOURCE asks for sources, which would fill a recording.
+bool shows_source() noexcept {
+  char const* const value = std::getenv("TRACE_CUDA_SOURCE");
+  return value != nullptr && std::string_view(value) == "on";
+}
+
 Span make_compile_span(CompileRequest const& request, char const* cache) {
   std::vector<std::string_view> headers;
   for (MemoryHeader const& header : request.headers) headers.push_back(header.name);
@@ -236,6 +243,7 @@ CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, Cac
   auto const inside = span.enter();
   TRACE_TRACE("Compiling kernel",
               kv("kernel.id", request.kernel_id.empty() ? Value() : Value::of_verbatim(request.kernel_id)));
+  if (shows_source()) TRACE_TRACE("Kernel source:\n{}", tracing::support::trimmed(request.source, "\n"));
   Stopwatch const watch;
   Program program(nvrtc);
   nvrtcResult code = program.create(request);

@@ -152,6 +152,28 @@ TEST_F(Compile, NamesTheIdOfTheKernelInOneLineOnly) {
   EXPECT_EQ(text.find("line_size"), text.rfind("line_size")) << text;
 }
 
+TEST_F(Compile, ShowsTheSourceIfItIsWanted) {
+  CompileRequest const request = of_source("extern \"C\" __global__ void k(int* x) {\n  *x = 1;\n}\n");
+  auto const shown = [&](char const* wanted, FormatKind kind) {
+    tracing::PrintOptions options;
+    options.format = {.kind = kind, .value_sanitization = true, .timer = nullptr};
+    setenv("TRACE_CUDA_SOURCE", wanted, 1);
+    std::string text = tracing_test::printed(std::move(options), [&] { cuda::compile(nvrtc(), request); });
+    unsetenv("TRACE_CUDA_SOURCE");
+    return text;
+  };
+  EXPECT_THAT(
+      shown("on", FormatKind::full),
+      HasSubstr(
+          "TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda_test: Kernel source:\n"
+          "      extern \"C\" __global__ void k(int* x) {\n"
+          "        *x = 1;\n"
+          "      }\n"));
+  EXPECT_THAT(shown("on", FormatKind::json),
+              HasSubstr(R"("message":"Kernel source:\nextern \"C\" __global__ void k(int* x) {\n  *x = 1;\n}")"));
+  EXPECT_THAT(shown("off", FormatKind::full), Not(HasSubstr("__global__")));
+}
+
 TEST_F(Compile, ReportsSuccessAtLevelDebug) {
   CompileRequest const request = of_source("extern \"C\" __global__ void k(float* x) { *x = 1; }\n", "sm_90");
   EXPECT_THAT(

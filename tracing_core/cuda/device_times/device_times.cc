@@ -6,9 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "tracing_core/cuda/device_times/gpu_time.h"
 #include "tracing_core/cuda/driver/kernel_name.h"
-#include "tracing_core/format/duration_text.h"
-#include "tracing_core/model/text_buffer.h"
 
 namespace tracing { inline namespace v1 { namespace cuda { namespace internal {
 namespace {
@@ -40,13 +39,6 @@ ActivityKind kind_of_copy(std::uint8_t kind) noexcept {
     case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH: return ActivityKind::memcpy_dtoh;
     default: return ActivityKind::memcpy_dtod;
   }
-}
-
-void record_time(Span const& span, Instant begin, Instant end) {
-  if (!span.has_field("gpu.time")) return;
-  InlineTextBuffer<32> text;
-  append_duration(text, static_cast<std::uint64_t>(std::max<std::int64_t>(end.ns - begin.ns, 0)));
-  span.record(kv("gpu.time", display(text.view())));
 }
 
 }  // namespace
@@ -227,7 +219,7 @@ void DeviceTimes::report(Timed const& timed) {
   }
   report_activity(call, activity);
   if (activity.kind == ActivityKind::kernel && activity.begin && activity.end && found && !found->is_graph)
-    record_time(call.span, activity.begin, activity.end);
+    record_gpu_time(call.span, activity.begin, activity.end);
 }
 
 void DeviceTimes::flush(bool all_ended) noexcept {

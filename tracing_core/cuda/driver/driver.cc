@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tracing_core/cuda/device_times.h"
+#include "tracing_core/cuda/device_times/event_times.h"
 #include "tracing_core/cuda/driver/driver_state.h"
 
 namespace tracing { inline namespace v1 { namespace cuda {
@@ -56,7 +57,9 @@ void internal::set_options_of_driver(decltype(DriverApi::init) init, DriverOptio
 }
 
 Driver::State::State(DriverApi const& table, DriverOptions given)
-    : api(table), options(completed(table, std::move(given))), blocking(is_blocking(options)) {}
+    : options(completed(table, std::move(given))),
+      api(internal::with_event_times_if_asked(table, options.measures_launches)),
+      blocking(is_blocking(options)) {}
 
 Driver::Driver(DriverApi const& api, DriverOptions options) : state_(std::make_unique<State>(api, std::move(options))) {
   if (state_->blocking) {
@@ -98,7 +101,6 @@ std::vector<Launch> Driver::outstanding_launches() const { return state_->log.ou
 CUresult Driver::open_device(int ordinal, Caller caller) {
   tracing::internal::CallerScope const called(caller, this);
   TRACE_SPAN(trace, "open_device", tracing::kv("device", ordinal));
-  if (!state_->options.measures_launches) start_device_times_if_asked();
   DriverApi const& api = state_->api;
   CUdevice device = 0;
   CUcontext context = nullptr;

@@ -135,8 +135,8 @@ struct Driver::State {
   /// instead of executed; otherwise null. A span has this field from its beginning, for layers that count calls.
   char const* capture_of(CUstream stream) const;
 
-  DriverApi const api;
   DriverOptions const options;
+  DriverApi const api;
   bool const blocking;  // each launch waits for its end
   LaunchLog log;
   std::atomic<int> device{0};
