@@ -187,7 +187,7 @@ void Device::report_leaks() {
   {
     MutexLock const lock(allocations_mutex);
     auto const add = [&](std::uintptr_t address, LeakNote const& note) {
-      leaks.emplace_back(address, note.test);
+      if (!note.is_allowed) leaks.emplace_back(address, note.test);
     };
     for (auto const& [address, its] : allocations) add(address, its.leak_note);
     for (auto const& [address, its] : host_memory) add(address, its.leak_note);

@@ -28,6 +28,7 @@
 #include "cuda_cpu/executor/executor.h"
 #include "cuda_cpu/executor/program.h"
 #include "tracing_core/cuda/activity.h"
+#include "tracing_core/cuda/allow_leaks.h"
 #include "tracing_core/cuda/driver_api.h"
 #include "tracing_core/support/mutex.h"
 #include "tracing_core/support/running_test.h"
@@ -127,6 +128,7 @@ struct Event {
 /// What the report of a leak says of an allocation besides its name.
 struct LeakNote {
   char const* test = tracing::support::running_test();  // null if no test was running
+  bool is_allowed = tracing::cuda::AllowLeaks::exists();
 };
 
 struct Allocation {

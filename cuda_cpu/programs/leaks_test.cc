@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include "tracing_core/cuda/allow_leaks.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -29,5 +30,15 @@ TEST(Pool, PinsMemory) {
 }
 
 TEST_F(SharedPool, IsFreedWithItsSuite) { kept_ = allocate(64); }
+
+TEST(Pool, MeansToKeepMemory) {
+  {
+    tracing::cuda::AllowLeaks const allow;
+    allocate(128);
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMallocHost(&memory, 128), cudaSuccess);
+  }
+  EXPECT_EQ(cudaFree(allocate(256)), cudaSuccess);
+}
 
 }  // namespace
