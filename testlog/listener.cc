@@ -23,6 +23,7 @@
 #include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
+#include "tracing_core/support/running_test.h"
 #include "tracing_core/support/short_text.h"
 #include "tracing_core/support/thread_info.h"
 
@@ -116,6 +117,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     unreported_.end(UnreportedRecords::of_suite, now());
     test_ = &test;
     begin_phase(Phase::test, name_of(test).c_str());
+    tracing::support::set_running_test(name_of(test).c_str());
     path_.clear();
     forget_unwound();
     session_.begin_test(name_of(test), settings_of(test.test_suite_name(), test.name(), test.type_param() != nullptr));
@@ -170,6 +172,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (failed) record_where_to_look(test, report);  // only in the report: the recording has the records themselves
     session_.end_test();
     test_ = nullptr;
+    tracing::support::set_running_test(nullptr);
     begin_phase(Phase::after_test, name_of(test).c_str());
   }
 

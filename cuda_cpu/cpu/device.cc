@@ -183,22 +183,29 @@ CUresult Device::wait(std::vector<Mark> const& marks) {
 }
 
 void Device::report_leaks() {
-  if (sticky() != CUDA_SUCCESS) return;  // the program could not free memory after that
-  constexpr std::size_t kMaxNamed = 20;
-  std::vector<std::string> leaks;
+  if (sticky() != CUDA_SUCCESS) return;                       // the program could not free memory after that
+  std::vector<std::pair<std::uintptr_t, char const*>> leaks;  // address and test
   {
     MutexLock const lock(allocations_mutex);
-    std::vector<CallSite> sites;
-    for (auto const& [address, its] : allocations) sites.push_back(memory.site_of(address));
-    for (auto const& [address, its] : host_memory) sites.push_back(memory.site_of(address));
-    find_names(std::span(sites).first(std::min(sites.size(), kMaxNamed)));
-    for (auto const& [address, its] : allocations) leaks.push_back(memory.name_of(address));
-    for (auto const& [address, its] : host_memory) leaks.push_back(memory.name_of(address));
+    auto const add = [&](std::uintptr_t address, LeakNote const& note) {
+      if (!note.is_allowed) leaks.emplace_back(address, note.test);
+    };
+    for (auto const& [address, its] : allocations) add(address, its.leak_note);
+    for (auto const& [address, its] : host_memory) add(address, its.leak_note);
   }
   if (leaks.empty()) return;
   std::string text = "testlog: TRACE_CUDA_CHECK=leak: " + std::to_string(leaks.size()) +
                      (leaks.size() == 1 ? " allocation was" : " allocations were") + " not freed:\n";
-  for (std::size_t i = 0; i < std::min(leaks.size(), kMaxNamed); ++i) text += "  " + leaks[i] + "\n";
+  constexpr std::size_t kMaxNamed = 20;
+  std::span const named = std::span(leaks).first(std::min(leaks.size(), kMaxNamed));
+  std::vector<CallSite> sites;
+  for (auto const& [address, test] : named) sites.push_back(memory.site_of(address));
+  find_names(sites);
+  for (auto const& [address, test] : named) {
+    text.append("  ").append(memory.name_of(address));
+    if (test != nullptr) text.append(", in test ").append(test);
+    text += '\n';
+  }
   if (leaks.size() > kMaxNamed) text += "  ...\n";
   std::fputs(text.c_str(), stderr);
   has_leaked = true;

@@ -28,9 +28,11 @@
 #include "cuda_cpu/executor/executor.h"
 #include "cuda_cpu/executor/program.h"
 #include "tracing_core/cuda/activity.h"
+#include "tracing_core/cuda/allow_leaks.h"
 #include "tracing_core/cuda/driver_api.h"
 #include "tracing_core/emit/caller_scope.h"
 #include "tracing_core/support/mutex.h"
+#include "tracing_core/support/running_test.h"
 
 namespace cuda_cpu::cpu {
 
@@ -124,16 +126,24 @@ struct Event {
   std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first recording
 };
 
+/// What the report of a leak says of an allocation besides its name.
+struct LeakNote {
+  char const* test = tracing::support::running_test();  // null if no test was running
+  bool is_allowed = tracing::cuda::AllowLeaks::exists();
+};
+
 struct Allocation {
   std::size_t bytes = 0;
   bool is_ordered = false;  // allocated in the order of a stream
   bool is_managed = false;
   void const* pool = nullptr;  // see assign_to_pool()
+  LeakNote leak_note = {};
 };
 
 struct PinnedMemory {
   std::shared_ptr<void> held;
   unsigned flags = 0;  // flags of its allocation
+  LeakNote leak_note = {};
 };
 
 /// Collects the output of printf() in kernels until the host synchronizes. Thread-safe.
