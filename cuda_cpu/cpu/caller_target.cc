@@ -128,10 +128,12 @@ bool is_of_cuda(std::string_view function) noexcept {
   return function.find("__device_stub__") != function.npos || function.starts_with("__cuda");
 }
 
-bool is_in_library(std::string_view target) noexcept {
+// Returns the library of a target: `thrust` for `thrust::THRUST_300001_SM_750_NS::detail`; empty for other targets.
+std::string_view library_of(std::string_view target) noexcept {
   for (std::string_view const library : {"std", "__gnu_cxx", "thrust", "cub", "cuda", "cooperative_groups"})
-    if (target.starts_with(library) && (target.size() == library.size() || target[library.size()] == ':')) return true;
-  return false;
+    if (target.starts_with(library) && (target.size() == library.size() || target[library.size()] == ':'))
+      return library;
+  return {};
 }
 
 // Returns `solver` for `/usr/lib/libsolver.so.1`.
@@ -172,7 +174,8 @@ class Targets {
     std::string const name = demangled(function);
     std::string const target = target_of_function(name);
     if (target.empty()) return {keep(stem(path)), is_of_cuda(name)};
-    return {keep(target), is_in_library(target)};
+    std::string_view const library = library_of(target);
+    return library.empty() ? Code{keep(target), false} : Code{keep(library), true};
   }
 
   char const* keep(std::string_view target) TRACING_REQUIRES(mutex_) { return targets_.emplace(target).first->c_str(); }

@@ -19,6 +19,10 @@ namespace {
   return target == nullptr ? "(none)" : target;
 }
 
+[[gnu::noinline]] std::string target_of_one_frame() {
+  return cuda_cpu::cpu::target_of(callers_of(__builtin_frame_address(0), 1));
+}
+
 }  // namespace
 
 namespace solver {
@@ -77,6 +81,14 @@ TEST(TargetOf, LeavesOutTheLibraryThroughWhichAFunctionIsCalled) {
   std::string found;
   std::for_each(one.begin(), one.end(), [&](int) { found = target_of_caller(); });
   EXPECT_EQ(found, "cuda_cpu_driver_test");
+}
+
+namespace thrust::THRUST_1_NS::detail {
+[[gnu::noinline]] std::string sort() { return target_of_one_frame() + ""; }
+}  // namespace thrust::THRUST_1_NS::detail
+
+TEST(TargetOf, IsTheNameOfTheLibraryIfNoOtherFunctionIsKnown) {
+  EXPECT_EQ(thrust::THRUST_1_NS::detail::sort(), "thrust");
 }
 
 TEST(TargetOf, HasOneAddressForEqualTargets) {

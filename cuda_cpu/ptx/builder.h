@@ -84,7 +84,7 @@ class Scopes {
   struct Registers {
     Type type = Type::none;
     std::int64_t count = -1;  // the number in `%r<count>`; -1: a single register
-    std::map<std::int64_t, std::int32_t> indices;
+    std::vector<std::int32_t> indices;  // by number, from the single register's -1; -1: not used yet
   };
   struct LabelUse {
     Token at;

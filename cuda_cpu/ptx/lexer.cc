@@ -1,15 +1,30 @@
 #include "cuda_cpu/ptx/lexer.h"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace cuda_cpu::ptx {
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool begins_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
-}
-bool continues_word(char c) noexcept { return (begins_word(c) && c != '%') || is_digit(c); }
+// What a character can be, in a table, because a module may have megabytes of text.
+enum : std::uint8_t { kDigit = 1, kBeginsWord = 2, kContinuesWord = 4, kPunctuation = 8 };
+
+constexpr std::array<std::uint8_t, 256> kCharacters = [] {
+  std::array<std::uint8_t, 256> all{};
+  for (char c = '0'; c <= '9'; ++c) all[static_cast<unsigned char>(c)] = kDigit | kContinuesWord;
+  for (char c = 'a'; c <= 'z'; ++c) all[static_cast<unsigned char>(c)] = kBeginsWord | kContinuesWord;
+  for (char c = 'A'; c <= 'Z'; ++c) all[static_cast<unsigned char>(c)] = kBeginsWord | kContinuesWord;
+  for (char const c : std::string_view("_$")) all[static_cast<unsigned char>(c)] = kBeginsWord | kContinuesWord;
+  all['%'] = kBeginsWord;
+  for (char const c : std::string_view(",;:()[]{}<>=+-!@|~*/&^?")) all[static_cast<unsigned char>(c)] = kPunctuation;
+  return all;
+}();
+
+bool is(char c, std::uint8_t what) noexcept { return (kCharacters[static_cast<unsigned char>(c)] & what) != 0; }
+bool is_digit(char c) noexcept { return is(c, kDigit); }
+bool begins_word(char c) noexcept { return is(c, kBeginsWord); }
+bool continues_word(char c) noexcept { return is(c, kContinuesWord); }
 
 class Lexer {
  public:
@@ -70,8 +85,7 @@ class Lexer {
       number();
     } else {
       bool const is_open_comment = c == '/' && peek(1) == '*';
-      if (std::string_view(",;:()[]{}<>=+-!@|~*/&^?").find(c) == std::string_view::npos || is_open_comment)
-        kind = TokenKind::invalid;
+      if (!is(c, kPunctuation) || is_open_comment) kind = TokenKind::invalid;
       ++at_;
     }
     return {kind, text_.substr(begin, at_ - begin), line_, column(begin)};

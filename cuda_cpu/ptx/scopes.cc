@@ -54,9 +54,14 @@ void Scopes::declare_registers(Cursor& cursor) {
 }
 
 std::int32_t Scopes::index_of(Registers& registers, std::int64_t number, std::string_view name) {
-  auto const [entry, is_new] = registers.indices.emplace(number, static_cast<std::int32_t>(function_.registers.size()));
-  if (is_new) function_.registers.push_back({std::string(name), registers.type});
-  return entry->second;
+  auto const at = static_cast<std::size_t>(number + 1);
+  if (at >= registers.indices.size()) registers.indices.resize(at + 1, -1);
+  std::int32_t& index = registers.indices[at];
+  if (index < 0) {
+    index = static_cast<std::int32_t>(function_.registers.size());
+    function_.registers.push_back({std::string(name), registers.type});
+  }
+  return index;
 }
 
 std::int32_t Scopes::find_register(std::string_view name) {

@@ -19,7 +19,7 @@ namespace {
 using tracing::support::MutexLock;
 using Work = EventTimes::Work;
 
-std::atomic<EventTimes*> client{nullptr};
+std::atomic<EventTimes*> event_times{nullptr};
 
 std::pair<int, std::uint64_t> stream_of(DeviceCall const& call) noexcept { return {call.device, call.stream}; }
 
@@ -101,7 +101,7 @@ TRACING_CUDA_WORK(launch_kernel_ex,
 
 template <class Call>
 CUresult EventTimes::measure(Work const& work, Call const& call) {
-  EventTimes& times = *client;
+  EventTimes& times = *event_times;
   std::optional<DeviceCall> made = current_device_call(work.activity.kind);
   if (!made) return call(times.api_);
   std::string_view const kernel = work.function == nullptr ? std::string_view() : kernel_of_call(work.function);
@@ -133,9 +133,9 @@ void replace_all(DriverApi& table) noexcept {
 
 }  // namespace
 
-EventTimes::EventTimes(DriverApi const& api) : api_(api), process_(getpid()) { client = this; }
+EventTimes::EventTimes(DriverApi const& api) : api_(api), process_(getpid()) { event_times = this; }
 EventTimes::~EventTimes() {
-  client = nullptr;
+  event_times = nullptr;
   for (Measured const& measured : waiting_) give_back(measured);
   for (auto const& [_, context] : contexts_) {
     for (CUevent const event : context.free_events) api_.event_destroy(event);
@@ -144,7 +144,7 @@ EventTimes::~EventTimes() {
   }
 }
 
-EventTimes* EventTimes::running() noexcept { return client; }
+EventTimes* EventTimes::running() noexcept { return event_times; }
 
 bool EventTimes::is_of(DriverApi const& api) const noexcept { return std::memcmp(&api, &api_, sizeof api) == 0; }
 

@@ -1,3 +1,5 @@
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda"
 #include "tracing_core/cuda/driver.h"
 
 #include <array>

@@ -1,4 +1,6 @@
 // The methods of Driver that report errors and completed launches.
+#undef TRACE_TARGET
+#define TRACE_TARGET "tracing::cuda"
 #include <algorithm>
 #include <string>
 

@@ -1,10 +1,6 @@
-// Driver::State: the data of a Driver, shared by the source files of its methods.
+// Driver::State: the data of a Driver, shared by the source files of its methods. Each of the files first sets
+// TRACE_TARGET to the part of the library whose records it emits.
 #pragma once
-
-// The part of the library whose records a source file emits, unless the file has set another part.
-#ifndef TRACE_TARGET
-#define TRACE_TARGET "tracing::cuda"
-#endif
 
 #include <fmt/format.h>
 
