@@ -83,7 +83,7 @@ class Scopes {
  private:
   struct Registers {
     Type type = Type::none;
-    std::int64_t count = -1;  // the number in `%r<count>`; -1: a single register
+    std::int64_t count = -1;            // the number in `%r<count>`; -1: a single register
     std::vector<std::int32_t> indices;  // by number, from the single register's -1; -1: not used yet
   };
   struct LabelUse {
