@@ -28,7 +28,69 @@ constexpr struct {
     {cudaErrorInvalidSurface, "the surface is invalid"},
 };
 
+// What cudaGetErrorString() returns for the errors that the device can have. Programs and tests search for these texts.
+constexpr struct {
+  cudaError_t error;
+  char const* text;
+} kStrings[] = {
+    {cudaSuccess, "no error"},
+    {cudaErrorInvalidValue, "invalid argument"},
+    {cudaErrorMemoryAllocation, "out of memory"},
+    {cudaErrorInitializationError, "initialization error"},
+    {cudaErrorInvalidConfiguration, "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "invalid device symbol"},
+    {cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDeviceFunction, "invalid device function"},
+    {cudaErrorNoDevice, "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "invalid device ordinal"},
+    {cudaErrorInvalidKernelImage, "device kernel image is invalid"},
+    {cudaErrorDeviceUninitialized, "invalid device context"},
+    {cudaErrorNoKernelImageForDevice, "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidPtx, "a PTX JIT compilation failed"},
+    {cudaErrorFileNotFound, "file not found"},
+    {cudaErrorInvalidResourceHandle, "invalid resource handle"},
+    {cudaErrorIllegalState, "the operation cannot be performed in the present state"},
+    {cudaErrorSymbolNotFound, "named symbol not found"},
+    {cudaErrorNotReady, "device not ready"},
+    {cudaErrorIllegalAddress, "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "the launch timed out and was terminated"},
+    {cudaErrorContextIsDestroyed, "context is destroyed"},
+    {cudaErrorAssert, "device-side assert triggered"},
+    {cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"},
+    {cudaErrorIllegalInstruction, "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "misaligned address"},
+    {cudaErrorInvalidAddressSpace, "operation not supported on global/shared address space"},
+    {cudaErrorInvalidPc, "invalid program counter"},
+    {cudaErrorLaunchFailure, "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"},
+    {cudaErrorNotPermitted, "operation not permitted"},
+    {cudaErrorNotSupported, "operation not supported"},
+    {cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences"},
+    {cudaErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began"},
+    {cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"},
+    {cudaErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream"},
+    {cudaErrorStreamCaptureImplicit, "operation would make the legacy stream depend on a capturing blocking stream"},
+    {cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a capturing stream"},
+    {cudaErrorStreamCaptureWrongThread, "attempt to terminate a thread-local capture sequence from another thread"},
+    {cudaErrorTimeout, "wait operation timed out"},
+    {cudaErrorGraphExecUpdateFailure,
+     "the graph update was not performed because it included changes which violated constraints specific to "
+     "instantiated graph update"},
+    {cudaErrorUnknown, "unknown error"},
+};
+
 }  // namespace
+
+char const* error_string(cudaError_t error) noexcept {
+  for (auto const& [its, text] : kStrings)
+    if (its == error) return text;
+  return error_description(error).data();
+}
 
 char const* error_name(cudaError_t error) noexcept {
   switch (static_cast<int>(error)) {

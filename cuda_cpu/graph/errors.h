@@ -15,6 +15,10 @@ constexpr cudaError_t to_error(cudaError_t error) noexcept { return error; }
 /// Returns the name of a code as cudaGetErrorName() does, null-terminated; "unrecognized error code" for other numbers.
 char const* error_name(cudaError_t error) noexcept;
 
+/// Returns the text of cudaGetErrorString() and cuGetErrorString(), which are equal; error_description() for a code
+/// that this device never returns.
+char const* error_string(cudaError_t error) noexcept;
+
 /// Returns what the code means. A literal, so null-terminated; the name of the code if nothing else is known.
 std::string_view error_description(cudaError_t error) noexcept;
 

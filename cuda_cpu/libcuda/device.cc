@@ -73,7 +73,11 @@ CUresult cuInit(unsigned flags) {
 }
 CUresult cuDriverGetVersion(int* version) { return api().driver_get_version(version); }
 CUresult cuGetErrorName(CUresult code, char const** text) { return api().get_error_name(code, text); }
-CUresult cuGetErrorString(CUresult code, char const** text) { return api().get_error_string(code, text); }
+CUresult cuGetErrorString(CUresult code, char const** text) {
+  CUresult const result = api().get_error_string(code, text);
+  if (result == CUDA_SUCCESS) *text = cuda_cpu::graph::error_string(cuda_cpu::graph::to_error(code));
+  return result;
+}
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return check(api().device_get(device, ordinal), "cuDeviceGet()");

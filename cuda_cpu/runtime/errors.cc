@@ -40,6 +40,6 @@ cudaError_t cudaPeekAtLastError() {
 
 char const* cudaGetErrorName(cudaError_t error) { return cuda_cpu::runtime::error_name(error); }
 
-char const* cudaGetErrorString(cudaError_t error) { return cuda_cpu::runtime::error_description(error).data(); }
+char const* cudaGetErrorString(cudaError_t error) { return cuda_cpu::graph::error_string(error); }
 
 }  // extern "C"

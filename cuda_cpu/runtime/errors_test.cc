@@ -223,7 +223,13 @@ TEST(RuntimeErrorsDeathTest, StickyErrorIsKeptAndExplainedOnce) {
 
 TEST(RuntimeErrors, HaveNamesAndDescriptions) {
   EXPECT_STREQ(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress");
-  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidDeviceFunction), "no kernel is registered for this function");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidDeviceFunction), "invalid device function");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
+  char const* text = nullptr;
+  EXPECT_EQ(cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &text), CUDA_SUCCESS);
+  EXPECT_STREQ(text, "invalid argument");
+  EXPECT_EQ(cuGetErrorString(static_cast<CUresult>(54321), &text), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(text, nullptr);
   EXPECT_STREQ(cudaGetErrorName(static_cast<cudaError_t>(54321)), "unrecognized error code");
   EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(54321)), "unrecognized error code");
 }
