@@ -1,5 +1,6 @@
 // A Driver over libcuda.so.1, as a program with load_driver() finds this library on a machine without a GPU: the Driver
 // and the library's own Driver make each call together.
+#define TRACE_TARGET "user"
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+#define TRACE_TARGET "cuda_tests::runtime"
 #include "cuda_tests/runtime/backend.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#define TRACE_TARGET "cuda_tests::compute::stream"
 #include "cuda_tests/runtime/stream.h"
 
 #include <algorithm>

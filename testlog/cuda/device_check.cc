@@ -1,3 +1,4 @@
+#define TRACE_TARGET "testlog::cuda"
 #include "testlog/cuda/device_check.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#define TRACE_TARGET "tracing::cuda_test"
 #include "tracing_core/cuda/compile_cache.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+#define TRACE_TARGET "tracing::cuda_test"
 #include "tracing_core/cuda/compile.h"
 
 #include <fmt/format.h>
@@ -145,10 +146,9 @@ TEST_F(Compile, NamesTheIdOfTheKernelInOneLineOnly) {
   CompileRequest request = of_source("extern \"C\" __global__ void k(float* x) { *x = nothing; }\n");
   request.kernel_id = "(\n    F16,\n    line_size: 16,\n)";
   std::string const text = traced([&] { failure(request); });
-  EXPECT_THAT(
-      text,
-      HasSubstr("TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda_test::Compile: "
-                "Compiling kernel kernel.id=(\n"));
+  EXPECT_THAT(text,
+              HasSubstr("TRACE compile{kernel.name=\"k.cu\" arch=\"compute_75\" no_cache=true}: tracing::cuda_test: "
+                        "Compiling kernel kernel.id=(\n"));
   EXPECT_EQ(text.find("line_size"), text.rfind("line_size")) << text;
 }
 

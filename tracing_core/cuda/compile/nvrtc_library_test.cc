@@ -1,3 +1,4 @@
+#define TRACE_TARGET "tracing::cuda_test"
 #include "tracing_core/cuda/nvrtc_library.h"
 
 #include <dlfcn.h>

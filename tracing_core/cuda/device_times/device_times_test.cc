@@ -1,6 +1,7 @@
 // Device times read from records of CUPTI: the records are made by hand and read by the real
 // cuptiActivityGetNextRecord, which needs neither a driver nor a GPU. The other calls of CUPTI are a fake, whose client
 // is DeviceTimes.
+#define TRACE_TARGET "tracing::cuda_test"
 #include "tracing_core/cuda/device_times/device_times.h"
 
 #include <dlfcn.h>

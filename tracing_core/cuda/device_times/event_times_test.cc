@@ -1,4 +1,5 @@
 // Device times measured by events of a fake driver: each event happens one millisecond after the event before it.
+#define TRACE_TARGET "tracing::cuda_test"
 #include "tracing_core/cuda/device_times/event_times.h"
 
 #include <gmock/gmock.h>
@@ -116,7 +117,7 @@ TEST_F(EventTimesTest, DescribeTheKernelAndAddItsTimeToTheLaunch) {
   EXPECT_THAT(text, HasSubstr("kernel{kernel.name=first grid=(4, 1, 1) block=(32, 1, 1) shared_bytes=24 "
                               "dynamic_shared_bytes=8 registers=20 stream=0 device=0 launch=#1}: "
                               "tracing::cuda::device: close"));
-  EXPECT_THAT(text, HasSubstr(" launch=#1 gpu.time=1.00ms}: tracing::cuda_test::EventTimesTest: close"));
+  EXPECT_THAT(text, HasSubstr(" launch=#1 gpu.time=1.00ms}: tracing::cuda_test: close"));
 }
 
 TEST_F(EventTimesTest, HaveTheKindAndTheBytesOfCopiesAndMemsets) {
@@ -214,7 +215,7 @@ TEST_F(EventTimesTest, CloseTheSpansOfLostWork) {
         times->flush(true);
       },
       SpanEvents::close);
-  EXPECT_LT(text.find("lost"), text.find("launch=#1}: tracing::cuda_test::EventTimesTest: close")) << text;
+  EXPECT_LT(text.find("lost"), text.find("launch=#1}: tracing::cuda_test: close")) << text;
   EXPECT_THAT(text, Not(HasSubstr("gpu.time")));
 }
 

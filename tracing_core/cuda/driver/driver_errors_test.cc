@@ -1,4 +1,5 @@
 // Tests of how a Driver reports errors: the failed call, and the launch that caused the failure.
+#define TRACE_TARGET "tracing::cuda_test"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The methods of Driver for graphs, and for calls that a driver may lack.
+#define TRACE_TARGET "tracing::cuda_test"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

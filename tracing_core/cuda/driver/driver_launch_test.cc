@@ -1,4 +1,5 @@
 // Launches, host functions, and their capture into a graph.
+#define TRACE_TARGET "tracing::cuda_test"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The spans of memory management and copies.
+#define TRACE_TARGET "tracing::cuda_test"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

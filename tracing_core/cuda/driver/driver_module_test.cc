@@ -1,4 +1,5 @@
 // Modules: the log of a load, errors, and the names of kernels.
+#define TRACE_TARGET "tracing::cuda_test"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

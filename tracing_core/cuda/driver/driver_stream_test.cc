@@ -1,4 +1,5 @@
 // The launches that a query, an event or a synchronisation completes.
+#define TRACE_TARGET "tracing::cuda_test"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
