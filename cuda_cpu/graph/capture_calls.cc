@@ -177,7 +177,7 @@ CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigne
 
 CUresult stream_synchronize(CUstream stream) { return unless(check_wait(stream), plain.stream_synchronize, stream); }
 CUresult stream_query(CUstream stream) { return unless(check_wait(stream), plain.stream_query, stream); }
-CUresult stream_destroy(CUstream stream) { return unless(check_not_captured(stream), plain.stream_destroy, stream); }
+CUresult stream_destroy(CUstream stream) { return unless(check_destruction(stream), plain.stream_destroy, stream); }
 CUresult event_query(CUevent event) { return unless(check_event(event), plain.event_query, event); }
 CUresult event_synchronize(CUevent event) { return unless(check_event(event), plain.event_synchronize, event); }
 CUresult event_elapsed_time(float* milliseconds, CUevent start, CUevent end) {

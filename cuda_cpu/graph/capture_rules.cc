@@ -45,6 +45,16 @@ CUresult check_not_captured(CUstream handle) {
              : refuse_captured(*its->capture, "this cannot be captured, and the stream is; end the capture first");
 }
 
+CUresult check_destruction(CUstream handle) {
+  auto const stream = has_captures() ? stream_at(handle) : nullptr;
+  if (stream != nullptr) {
+    MutexLock const lock(graphs_mutex);
+    CapturedStream const* const its = captures().find(stream);
+    if (its != nullptr && its->capture->origin != stream) return CUDA_SUCCESS;
+  }
+  return check_not_captured(handle);
+}
+
 CUresult check_wait_for_all() {
   if (!has_captures()) return CUDA_SUCCESS;
   MutexLock const lock(graphs_mutex);

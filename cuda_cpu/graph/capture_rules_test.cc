@@ -185,6 +185,33 @@ TEST_F(Graphs, AStreamThatIsCapturedIsNotDestroyed) {
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 
+TEST_F(Graphs, AStreamThatJoinedACaptureMayBeDestroyedWithin) {
+  cudaStream_t joined = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&joined, cudaStreamNonBlocking), cudaSuccess);
+  begin();
+  EXPECT_EQ(launch(kernels.set, 1, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(joined, event, 0), cudaSuccess);
+  EXPECT_EQ(launch(kernels.add, 2, joined), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(second_event, joined), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(stream, second_event, 0), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(joined), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  instantiate();
+  EXPECT_EQ(launch_graph(), 3);
+}
+
+TEST_F(Graphs, AStreamThatIsDestroyedWithinACaptureStillHasToBeJoined) {
+  cudaStream_t joined = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&joined, cudaStreamNonBlocking), cudaSuccess);
+  begin();
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(joined, event, 0), cudaSuccess);
+  EXPECT_EQ(launch(kernels.set, 1, joined), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(joined), cudaSuccess);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureUnjoined);
+}
+
 TEST(Captures, EndWhenTheDeviceIsReset) {
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
