@@ -52,8 +52,8 @@ CUresult check_wait(CUstream stream);
 /// For a call that ends the stream, or whose work cannot be captured. Fails, too, if the work would wait for a captured
 /// stream.
 CUresult check_not_captured(CUstream stream);
-/// For the destruction of a stream: as check_not_captured(), but a stream that joined a capture by an event may go. What
-/// it has captured stays.
+/// For the destruction of a stream: as check_not_captured(), but a stream that joined a capture by an event may go.
+/// What it has captured stays.
 CUresult check_destruction(CUstream stream);
 /// For a call that waits for all streams.
 CUresult check_wait_for_all();
