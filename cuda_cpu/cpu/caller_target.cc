@@ -110,7 +110,9 @@ std::string demangled(std::string const& name) {
 }
 
 std::string target_of_function(std::string_view function) {
+  // A lambda of GCC belongs to a function or variable. Clang gives a lambda outside of functions a name, `solver::$_0`.
   function = function.substr(0, function.find("::{lambda"));
+  if (auto const at = function.find("::$_"); at != function.npos) function = function.substr(0, at + 3);
   auto const parts = tracing::internal::parse_parts(function.data(), function.size());
   std::string target;
   for (std::size_t i = 0; i < parts.target_parts(); ++i) target.append(i == 0 ? "" : "::").append(parts.part(i));

@@ -1,5 +1,6 @@
 // The tests that scenarios_test.cc runs as a separate program to check its output. They run on the CPU unless
 // CUDA_TESTS_BACKEND=cuda.
+#define TRACE_TARGET "cuda_tests"
 #include <testlog/testlog.h>
 
 #include <atomic>

@@ -153,7 +153,8 @@ inline DriverApi answering() {
   return api;
 }
 
-inline CUfunction function_of(Driver& driver, char const* name) {
+// Not inline: its call has the target of the test.
+[[maybe_unused]] static CUfunction function_of(Driver& driver, char const* name) {
   CUfunction function = nullptr;
   driver.module_get_function(&function, nullptr, name);
   return function;
