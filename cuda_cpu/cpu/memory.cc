@@ -241,12 +241,13 @@ void reset_high(void const* pool, std::uint64_t PoolUse::*high) {
   use.*high = use.used;
 }
 
-void assign_to_pool(CUdeviceptr address, void const* pool) {
+void assign_to_pool(CUdeviceptr address, void const* pool, bool is_managed) {
   Device& device = *Device::get();
   MutexLock const lock(device.allocations_mutex);
   auto const found = device.allocations.find(address);
   if (found == device.allocations.end()) return;
   found->second.pool = pool;
+  found->second.is_managed = is_managed;
   PoolUse& use = device.pools[pool];
   use.used += found->second.bytes;
   use.used_high = std::max(use.used_high, use.used);

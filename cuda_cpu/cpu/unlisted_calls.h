@@ -59,8 +59,9 @@ struct PoolUse {
 };
 PoolUse pool_use(void const* pool);
 void reset_high(void const* pool, std::uint64_t PoolUse::*high);
-/// Counts an allocation as the pool's from now on. Has no effect on memory of a graph, which belongs to no pool.
-void assign_to_pool(CUdeviceptr address, void const* pool);
+/// Counts an allocation as the pool's from now on, and as managed memory if the pool is of such memory. Has no effect
+/// on memory of a graph, which belongs to no pool.
+void assign_to_pool(CUdeviceptr address, void const* pool, bool is_managed);
 
 /// cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE): sets the bytes that malloc() in kernels can give in all, at first 8 MiB.
 CUresult set_heap_limit(std::size_t bytes);

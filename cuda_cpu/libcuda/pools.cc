@@ -25,10 +25,29 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) { return forward(cudaDeviceGetMemPool, pool, device); }
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) { return forward(cudaDeviceSetMemPool, device, pool); }
 
+#if CUDA_VERSION >= 13000
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  cudaMemLocation its = place(*location);
+  return forward(cudaMemGetDefaultMemPool, pool, &its, static_cast<cudaMemAllocationType>(type));
+}
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  cudaMemLocation its = place(*location);
+  return forward(cudaMemGetMemPool, pool, &its, static_cast<cudaMemAllocationType>(type));
+}
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  cudaMemLocation its = place(*location);
+  return forward(cudaMemSetMemPool, &its, static_cast<cudaMemAllocationType>(type), pool);
+}
+#endif
+
 CUresult cuMemPoolCreate(CUmemoryPool* pool, CUmemPoolProps const* properties) {
   if (properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
   cudaMemPoolProps its{};
   its.handleTypes = static_cast<cudaMemAllocationHandleType>(properties->handleTypes);
+  its.allocType = static_cast<cudaMemAllocationType>(properties->allocType);
   its.maxSize = properties->maxSize;
   return forward(cudaMemPoolCreate, pool, &its);
 }

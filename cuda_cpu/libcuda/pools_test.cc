@@ -14,6 +14,47 @@ cuuint64_t used(CUmemoryPool pool) {
   return bytes;
 }
 
+#if CUDA_VERSION >= 13000
+TEST_F(DriverPools, OfManagedMemoryGiveManagedMemory) {
+  CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool managed = nullptr;
+  CUmemoryPool plain = nullptr;
+  CUmemoryPool of_device = nullptr;
+  ASSERT_EQ(cuMemGetDefaultMemPool(&managed, &device, CU_MEM_ALLOCATION_TYPE_MANAGED), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemGetDefaultMemPool(&plain, &device, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
+  ASSERT_EQ(cuDeviceGetDefaultMemPool(&of_device, 0), CUDA_SUCCESS);
+  EXPECT_EQ(plain, of_device);
+  EXPECT_NE(managed, plain);
+
+  for (bool const is_managed : {true, false}) {
+    CUdeviceptr memory = 0;
+    unsigned found = 2;
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 64, is_managed ? managed : plain, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuPointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory), CUDA_SUCCESS);
+    EXPECT_EQ(found, is_managed ? 1u : 0u);
+    EXPECT_EQ(cuMemFreeAsync(memory, nullptr), CUDA_SUCCESS);
+  }
+}
+
+TEST_F(DriverPools, AreChosenByTheKindOfTheirMemory) {
+  CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+  properties.location = device;
+  CUmemoryPool pool = nullptr;
+  CUmemoryPool current = nullptr;
+  ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemSetMemPool(&device, CU_MEM_ALLOCATION_TYPE_PINNED, pool), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuDeviceSetMemPool(0, pool), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemSetMemPool(&device, CU_MEM_ALLOCATION_TYPE_MANAGED, pool), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemGetMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_MANAGED), CUDA_SUCCESS);
+  EXPECT_EQ(current, pool);
+  EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemGetMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_MANAGED), CUDA_SUCCESS);
+  EXPECT_NE(current, pool) << "the default pool is the current pool again";
+}
+#endif
+
 TEST_F(DriverPools, CountWhatIsAllocatedFromThem) {
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;

@@ -23,6 +23,7 @@ using cuda_cpu::cpu::PoolUse;
 
 struct Pool {
   std::uint64_t max_bytes = UINT64_MAX;
+  bool is_managed = false;  // the memory is managed memory
   // Attributes that are not zero.
   std::map<cudaMemPoolAttr, cuuint64_t> attributes{{cudaMemPoolReuseFollowEventDependencies, 1},
                                                    {cudaMemPoolReuseAllowOpportunistic, 1},
@@ -33,21 +34,26 @@ struct Pools {
   Mutex mutex;
   std::map<cudaMemPool_t, Pool> pools TRACING_GUARDED_BY(mutex);
   std::uintptr_t next TRACING_GUARDED_BY(mutex) = 0x60000000;
-  cudaMemPool_t default_pool TRACING_GUARDED_BY(mutex) = nullptr;
-  cudaMemPool_t current TRACING_GUARDED_BY(mutex) = nullptr;
+  // The pools of a kind of memory that the device has from the beginning, and that cudaMallocAsync() uses.
+  struct Chosen {
+    cudaMemPool_t its_default = nullptr;
+    cudaMemPool_t current = nullptr;
+  };
+  Chosen plain TRACING_GUARDED_BY(mutex);
+  Chosen managed TRACING_GUARDED_BY(mutex);
 
-  cudaMemPool_t add(std::size_t max_bytes) TRACING_REQUIRES(mutex) {
+  cudaMemPool_t add(std::size_t max_bytes, bool is_managed) TRACING_REQUIRES(mutex) {
     auto const pool = reinterpret_cast<cudaMemPool_t>(next);
     next += 16;
-    if (max_bytes != 0)
-      pools[pool].max_bytes = max_bytes;
-    else
-      pools[pool] = {};
+    Pool& made = pools[pool];
+    if (max_bytes != 0) made.max_bytes = max_bytes;
+    made.is_managed = is_managed;
     return pool;
   }
-  cudaMemPool_t the_default() TRACING_REQUIRES(mutex) {
-    if (default_pool == nullptr) current = default_pool = add(0);
-    return default_pool;
+  Chosen& chosen(bool is_managed = false) TRACING_REQUIRES(mutex) {
+    Chosen& its = is_managed ? managed : plain;
+    if (its.its_default == nullptr) its.current = its.its_default = add(0, is_managed);
+    return its;
   }
 };
 
@@ -55,6 +61,26 @@ Pools& pools() {
   static auto& its = *new Pools;
   return its;
 }
+
+#if CUDART_VERSION >= 13000
+constexpr auto kManaged = cudaMemAllocationTypeManaged;
+
+// Calls `body(chosen)` with the pools of a kind of memory.
+template <class Body>
+cudaError_t on_chosen(cudaMemLocation const* location, cudaMemAllocationType type, Body const& body) noexcept {
+  return call([&]() -> cudaError_t {
+    if (location == nullptr || (type != kManaged && type != cudaMemAllocationTypePinned)) return cudaErrorInvalidValue;
+    bool const is_device = location->type == cudaMemLocationTypeDevice;
+    if (is_device && location->id != 0) return cudaErrorInvalidDevice;
+    if (!is_device && type != kManaged)
+      return refuse(cudaErrorNotSupported, "memory pools of the host are not supported");
+    MutexLock const lock(pools().mutex);
+    return body(pools().chosen(type == kManaged));
+  });
+}
+#else
+constexpr auto kManaged = static_cast<cudaMemAllocationType>(2);  // as CUDA 13 names it
+#endif
 
 bool is_wide(cudaMemPoolAttr attribute) noexcept { return attribute >= cudaMemPoolAttrReleaseThreshold; }
 
@@ -86,7 +112,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return call([&] {
     if (pool == nullptr || device != 0) return pool == nullptr ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
     MutexLock const lock(pools().mutex);
-    *pool = pools().the_default();
+    *pool = pools().chosen().its_default;
     return cudaSuccess;
   });
 }
@@ -95,19 +121,44 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   return call([&] {
     if (pool == nullptr || device != 0) return pool == nullptr ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
     MutexLock const lock(pools().mutex);
-    pools().the_default();
-    *pool = pools().current;
+    *pool = pools().chosen().current;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   if (device != 0) return finish(cudaErrorInvalidDevice);
-  return on_pool(pool, [&](auto&) TRACING_REQUIRES(pools().mutex) {
-    pools().current = pool;
+  return on_pool(pool, [&](Pool const& its) TRACING_REQUIRES(pools().mutex) {
+    if (its.is_managed) return cudaErrorInvalidValue;
+    pools().chosen().current = pool;
     return cudaSuccess;
   });
 }
+
+#if CUDART_VERSION >= 13000
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  return on_chosen(location, type, [&](Pools::Chosen const& its) {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    *pool = its.its_default;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  return on_chosen(location, type, [&](Pools::Chosen const& its) {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    *pool = its.current;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
+  return on_chosen(location, type, [&](Pools::Chosen& its) TRACING_REQUIRES(pools().mutex) {
+    auto const found = pools().pools.find(pool);
+    if (found == pools().pools.end() || found->second.is_managed != (type == kManaged)) return cudaErrorInvalidValue;
+    its.current = pool;
+    return cudaSuccess;
+  });
+}
+#endif
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* properties) {
   return call([&]() -> cudaError_t {
@@ -118,8 +169,8 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* prope
     if (properties->handleTypes != cudaMemHandleTypeNone)
       return refuse(cudaErrorNotSupported, "a memory pool to share with other processes is not supported");
     MutexLock lock(pools().mutex);
-    pools().the_default();
-    *pool = pools().add(properties->maxSize);
+    pools().chosen();
+    *pool = pools().add(properties->maxSize, properties->allocType == kManaged);
     lock.unlock();
     span.record(tracing::kv("pool", static_cast<void const*>(*pool)));
     return cudaSuccess;
@@ -131,8 +182,10 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return release_call([&] {
     TRACE_SPAN(trace, "mem_pool_destroy", tracing::kv("pool", static_cast<void const*>(pool)));
     MutexLock const lock(pools().mutex);
-    if (pool == pools().default_pool || pools().pools.erase(pool) == 0) return cudaErrorInvalidValue;
-    if (pools().current == pool) pools().current = pools().default_pool;
+    if (pool == pools().plain.its_default || pool == pools().managed.its_default || pools().pools.erase(pool) == 0)
+      return cudaErrorInvalidValue;
+    for (Pools::Chosen* const its : {&pools().plain, &pools().managed})
+      if (its->current == pool) its->current = its->its_default;
     return cudaSuccess;
   });
 }
@@ -185,8 +238,10 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, 
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   std::uint64_t max_bytes = 0;
+  bool is_managed = false;
   auto const find = [&](Pool const& its) {
     max_bytes = its.max_bytes;
+    is_managed = its.is_managed;
     return pointer == nullptr ? cudaErrorInvalidValue : cudaSuccess;
   };
   if (cudaError_t const error = on_pool(pool, find); error != cudaSuccess) return error;
@@ -200,7 +255,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
                                 max_bytes, used));
     auto* const address = reinterpret_cast<CUdeviceptr*>(pointer);
     CUresult const result = driver().mem_alloc_async(address, bytes, stream_of(stream));
-    if (result == CUDA_SUCCESS) cuda_cpu::cpu::assign_to_pool(*address, pool);
+    if (result == CUDA_SUCCESS) cuda_cpu::cpu::assign_to_pool(*address, pool, is_managed);
     return to_error(result);
   });
 }
