@@ -15,7 +15,7 @@ cuuint64_t used(CUmemoryPool pool) {
 }
 
 #if CUDA_VERSION >= 13000
-TEST_F(DriverPools, OfManagedMemoryGiveManagedMemory) {
+TEST_F(DriverPools, GiveManagedMemoryIfTheyAreOfIt) {
   CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
   CUmemoryPool managed = nullptr;
   CUmemoryPool plain = nullptr;
