@@ -248,6 +248,7 @@ void assign_to_pool(CUdeviceptr address, void const* pool, bool is_managed) {
   if (found == device.allocations.end()) return;
   found->second.pool = pool;
   found->second.is_managed = is_managed;
+  if (is_managed) device.memory.mark_written(address, found->second.bytes);  // the host writes it without a call
   PoolUse& use = device.pools[pool];
   use.used += found->second.bytes;
   use.used_high = std::max(use.used_high, use.used);

@@ -120,11 +120,13 @@ CallSite DeviceMemory::site_of(std::uintptr_t address) const {
 std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) const {
   if (address < kNullBytes) return "a null pointer";
   MutexLock const lock(mutex_);
+  auto const above = ranges_.upper_bound(address);
+  // A new allocation may have the addresses of freed memory.
+  bool const is_in_use = above != ranges_.begin() && address < std::prev(above)->second.end;
   for (auto const& [range, allocated, freed] : freed_) {
-    if (address < range.begin || address >= range.end) continue;
+    if (is_in_use || address < range.begin || address >= range.end) continue;
     return "in " + text_of(range, allocated) + " that were " + (freed.empty() ? "freed" : freed.to_string());
   }
-  auto const above = ranges_.upper_bound(address);
   std::string text;
   std::uint64_t nearest = kNearBytes;
   if (above != ranges_.end() && above->first - address < nearest) {

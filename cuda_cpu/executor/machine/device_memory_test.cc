@@ -162,6 +162,16 @@ TEST(DeviceMemory, DescribesMemoryThatWasFreed) {
   EXPECT_EQ(memory.describe(second, 4), "in 64 bytes (allocation 2) that were freed");
 }
 
+// Large memory is given back at once, so a later allocation may begin at the same address.
+TEST(DeviceMemory, DescribesTheAllocationThatUsesFreedMemoryAgain) {
+  DeviceMemory memory;
+  auto const address = memory.allocate(8 << 20);
+  memory.free(address, "freed in unload");
+  memory.map_host(reinterpret_cast<void*>(address + 4096), 64);
+  EXPECT_EQ(memory.describe(address + 4100, 4), "at byte 4 of 64 bytes of host memory");
+  EXPECT_EQ(memory.describe(address + 4096 + 64, 4), "in 8388608 bytes (allocation 1) that were freed in unload");
+}
+
 TEST(DeviceMemory, DoesNotAllocateFreedMemoryAgainAtOnce) {
   DeviceMemory memory;
   for (std::uint64_t const bytes : {64, 1 << 20, 4 << 20}) {
