@@ -7,6 +7,7 @@
 Instructions are compared with ptx/form_rows.cc: each instruction of PTX that has no row there needs a reason in REASONS, and a
 reason for something that has a row is an error. Functions come from the files refused.inc.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -39,6 +40,19 @@ REASONS = [
 ]
 
 FUNCTIONS = [("the runtime", "runtime"), ("the driver", "libcuda"), ("cuBLAS and cuBLASLt", "cublas")]
+
+# The letters of types in the names of cuBLAS, with what is before and after them. They count if several functions differ in them.
+TYPES = [("cublas(?:Xt)?", "(?:[SDCZ]|HSH|HSS|TSS|TST)", "[a-z]"), ("cublas", "(?:Cs|Zd|Sc|Dz)", "[a-z]"),
+         ("cublasLt", "[A-Z]{3}", "Matmul"), ("cublasLtLegacyGemm", "[A-Z]{3}", "$"), ("cublasLt_for_cublas_", "[A-Z]{3}", "$")]
+
+ONE_FORM = "not written yet in this form; another form of the function is supported"
+NOT_WRITTEN = "not written yet"
+FORMS = """
+The ending of a name, such as `_v2`, `_64` or `_ptsz`, is given where another form of the function is supported. Headers replace
+names: with `cuda.h`, `cuMemAlloc()` is `cuMemAlloc_v2()`. The numbers count each form.
+"""
+
+STAR = "`*` stands for the letters of the types that the reason concerns, such as `S` or `D`.\n\n"
 
 HEAD = """# What the CPU device refuses
 
@@ -96,31 +110,48 @@ def instructions():
     return "".join(f"| {why} | {', '.join(f'`{name}`' for name in names)} |\n" for why, names in REASONS)
 
 
+def without_form(name):
+    """Returns the name without the ending of its form: `cuMemAlloc` for `cuMemAlloc_v2_ptds`."""
+    return re.sub(r"(_v\d+|_64|_ptsz|_ptds)+$", "", name)
+
+
+def with_any_type(name):
+    """Returns the name with * for what may be the letters of a type, in each possible way: `cublas*gemm` for `cublasSgemm`."""
+    return [re.sub(f"^({before}){letters}({after})", r"\1*\2", name) for before, letters, after in TYPES
+            if re.match(f"({before}){letters}({after})", name)]
+
+
 def functions(folder):
+    names = set(sum([path.read_text().split() for path in (HERE / folder).glob("*names.txt")], []))
+    rows = re.findall(r'CUDA_CPU_REFUSED\((\w+), "([^"]*)"\)', (HERE / folder / "refused.inc").read_text())
+    supported = {without_form(name) for name in names - {name for name, _ in rows}}
+    families = collections.Counter(family for name in {without_form(name) for name in names} for family in with_any_type(name))
     reasons = {}
-    for name, why in re.findall(r'CUDA_CPU_REFUSED\((\w+), "([^"]*)"\)', (HERE / folder / "refused.inc").read_text()):
-        names = reasons.setdefault(why, [])
-        base = re.sub(r"(_v\d+|_64|_ptsz|_ptds)+$", "", name)
-        if base not in names:
-            names.append(base)
-    rows = sorted(reasons.items(), key=lambda item: (item[0] == "", item[0]))
-    return "".join(f"| {why or 'not written yet'} | {', '.join(f'`{name}`' for name in names)} |\n" for why, names in rows)
+    for name, why in rows:
+        is_one_form = without_form(name) in supported
+        shown = name if is_one_form else without_form(name)
+        shown = next((family for family in with_any_type(shown) if families[family] > 1), shown)
+        reasons.setdefault(why or (ONE_FORM if is_one_form else NOT_WRITTEN), []).append(shown)
+    order = sorted(reasons.items(), key=lambda item: (item[0] in (ONE_FORM, NOT_WRITTEN), item[0]))
+    cells = [(why, len(shown), ", ".join(f"`{name}`" for name in dict.fromkeys(shown))) for why, shown in order]
+    return "".join(f"| {why} | {count} | {shown} |\n" for why, count, shown in cells)
 
 
 def page():
     text = HEAD + instructions()
     text += "\nOther forms of an instruction that is supported, such as a rare type or modifier, are refused where they occur.\n"
+    text += FORMS
     for library, folder in FUNCTIONS:
         text += f"\n## Functions of {library}\n\n"
-        text += "All forms of a function are refused: `_v2`, `_64`, `_ptsz`.\n\n" if folder == "cublas" else ""
-        text += "| why | functions |\n|---|---|\n" + functions(folder)
+        text += STAR if folder == "cublas" else ""
+        text += "| why | number | functions |\n|---|---|---|\n" + functions(folder)
     return text
 
 
 def main():
     if sys.argv[1:] == ["--check"]:
         if not PAGE.exists() or PAGE.read_text() != page():
-            sys.exit(f"{PAGE} is out of date: run {pathlib.Path(__file__).name}")
+            sys.exit(f"{PAGE} is out of date: run cuda_cpu/{pathlib.Path(__file__).name}")
     elif sys.argv[1:]:
         sys.exit(__doc__)
     else:
