@@ -23,12 +23,11 @@ REASONS = (
     (r"(Tex|Surf)Ref", "texture and surface references are not supported; use objects"),
 )
 BLAS_REASONS = (
-    (r"^cublas(I?[CZ]|[SD][cz]|Cs|Zd)", "complex numbers are not supported"),
+    (r"^cublas([CZ](?!opyEx)|I[cz]|Scasum|Scnrm2|Dz)", "complex numbers are not supported"),
     (r"^cublasXt", "several devices are not supported"),
-    (r"^cublas(Init|Shutdown|Alloc|Free|GetError|GetVersion|SetKernelStream)$|^cublasI?[SD][a-z]+2?[a-z]*$",
-     "the interface of cublas.h is not supported; use that of cublas_v2.h"),
     (r"Logger", "not supported; TRACE_FILTER=trace shows the calls"),
 )
+BLAS_VERSION_1 = "the interface of cublas.h is not supported; use that of cublas_v2.h"
 TYPES = r"(?:cudaError_t|CUresult|char const\*|cudaChannelFormatDesc|char|void\*\*|void|unsigned)"
 
 
@@ -164,7 +163,9 @@ def renew_blas():
                 defined |= {base, base + "_64"}
     names = (part / "cublas_names.txt").read_text().split() + (part / "cublasLt_names.txt").read_text().split()
     others = [name for name in names if name not in defined]
-    (part / "refused.inc").write_text(refused(others, BLAS_REASONS))
+    version_1 = re.findall(r"\bCUBLASWINAPI\s+(cublas\w+)\(", (include / "cublas.h").read_text())
+    reasons = *BLAS_REASONS, (rf"^({'|'.join(version_1)})$", BLAS_VERSION_1)
+    (part / "refused.inc").write_text(refused(others, reasons))
     print(f"cuBLAS: {len(defined)} defined, {len(others)} refused")
 
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/support/recording_subscriber.h"
 
@@ -25,6 +26,14 @@ struct Refused {
   std::string name;
 };
 
+// Calls the function and returns what it recorded.
+std::vector<std::string> records_of(int (*function)()) {
+  auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
+  tracing::ScopedDefault const scope(subscriber);
+  EXPECT_EQ(function(), kNotSupported);
+  return subscriber->take();
+}
+
 TEST(RefusedFunctionsOfCublas, ReturnAStatusAndNameThemselves) {
   Refused const functions[] = {
 #define CUDA_CPU_REFUSED(name, reason) {name, #name},
@@ -32,16 +41,28 @@ TEST(RefusedFunctionsOfCublas, ReturnAStatusAndNameThemselves) {
 #undef CUDA_CPU_REFUSED
   };
   for (Refused const& its : functions) {
-    auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
-    tracing::ScopedDefault const scope(subscriber);
-    EXPECT_EQ(its.function(), kNotSupported) << its.name;
+    SCOPED_TRACE(its.name);
     std::string name = its.name;  // as programs write it
     if (auto const at = name.find("_v2"); at != std::string::npos) name.erase(at, 3);
-    EXPECT_THAT(subscriber->take(),
+    EXPECT_THAT(records_of(its.function),
                 ::testing::Contains(::testing::AllOf(::testing::HasSubstr("event ERROR cuda_cpu_cublas_test"),
                                                      ::testing::HasSubstr(name + "() failed: "),
                                                      ::testing::HasSubstr("not supported"))));
   }
+}
+
+TEST(RefusedFunctionsOfCublas, SayThatTheyAreOfComplexNumbersOrOfTheFirstInterface) {
+  using ::testing::Contains;
+  using ::testing::HasSubstr;
+  for (auto* const function : {cublasCcopy_v2, cublasIcamax_v2, cublasScasum_v2, cublasDznrm2_v2})
+    EXPECT_THAT(records_of(function), Contains(HasSubstr("complex numbers")));
+  for (auto* const function : {cublasScopy, cublasIdamax, cublasSger, cublasInit})
+    EXPECT_THAT(records_of(function), Contains(HasSubstr("cublas_v2.h")));
+  // Names that only begin like those.
+  for (auto* const function : {cublasCopyEx, cublasScalEx, cublasSdgmm, cublasDsyrkx})
+    EXPECT_THAT(
+        records_of(function),
+        ::testing::Each(::testing::Not(::testing::AnyOf(HasSubstr("complex numbers"), HasSubstr("cublas_v2.h")))));
 }
 
 }  // namespace
