@@ -34,6 +34,7 @@ TEST_F(Graphs, AFillOfPartsOfSlicesIsANodeForEach) {
   cudaPitchedPtr memory{};
   ASSERT_EQ(cudaMalloc3D(&memory, {4, 2, 2}), cudaSuccess);
   ASSERT_EQ(cudaMemset3D(memory, 0, {4, 2, 2}), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the host does not wait for a fill, nor does `stream`";
   begin();
   EXPECT_EQ(cudaMemset3DAsync(memory, 1, {4, 1, 2}, stream), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(value, static_cast<char*>(memory.ptr) + 2 * memory.pitch, sizeof(int),
