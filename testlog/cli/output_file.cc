@@ -10,6 +10,8 @@
 namespace testlog::cli {
 namespace {
 
+constexpr std::size_t kPieceBytes = 64 * 1024;
+
 std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
 
 }  // namespace
@@ -23,9 +25,11 @@ OutputFile::OutputFile(std::string const& path, tracing::support::FileName name)
     file_ = tracing::support::open_file(path.c_str(), O_WRONLY);
   }
   if (file_ < 0) error_ = last_error();
+  waiting_.reserve(kPieceBytes);
 }
 
 OutputFile::~OutputFile() {
+  if (part_.empty()) flush();
   if (file_ >= 0) close(file_);
   if (!part_.empty()) unlink(part_.c_str());
 }
@@ -35,6 +39,16 @@ bool OutputFile::replaces(std::string const& path) noexcept {
 }
 
 void OutputFile::write(std::string_view text) noexcept {
+  if (waiting_.size() + text.size() > kPieceBytes) flush();
+  text.size() > kPieceBytes ? write_out(text) : void(waiting_ += text);
+}
+
+void OutputFile::flush() noexcept {
+  write_out(waiting_);
+  waiting_.clear();
+}
+
+void OutputFile::write_out(std::string_view text) noexcept {
   while (!error_ && !text.empty()) {
     ssize_t const written = ::write(file_, text.data(), text.size());
     if (written > 0) {
@@ -46,6 +60,7 @@ void OutputFile::write(std::string_view text) noexcept {
 }
 
 std::error_code OutputFile::finish() noexcept {
+  flush();
   // Some file systems report only now that they are full.
   if (file_ >= 0 && close(file_) != 0 && !error_) error_ = last_error();
   file_ = -1;

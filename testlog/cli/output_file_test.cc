@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -66,6 +67,30 @@ TEST(OutputFile, WritesDirectlyToDevices) {
   EXPECT_FALSE(OutputFile::replaces("/dev/null"));
   EXPECT_FALSE(write_to("/dev/null", "new"));
   EXPECT_EQ(write_to("/dev/full", "new").value(), ENOSPC);
+}
+
+TEST(OutputFile, WritesPiecesOfAllSizesInTheirOrder) {
+  TemporaryFolder const folder;
+  std::string expected;
+  OutputFile file(folder / "long");
+  for (std::size_t const size : {1, 65535, 65536, 0, 65537, 7, 200000, 65530, 6, 1}) {
+    std::string const piece(size, static_cast<char>('a' + size % 26));
+    file.write(piece);
+    expected += piece;
+  }
+  EXPECT_FALSE(file.finish());
+  EXPECT_EQ(folder.read("long"), expected);
+}
+
+TEST(OutputFile, GivesADeviceAllTextEvenIfUnfinished) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  OutputFile("/dev/fd/" + std::to_string(ends[1])).write("the first half");
+  char found[20] = {};
+  EXPECT_EQ(read(ends[0], found, sizeof(found)), 14);
+  EXPECT_STREQ(found, "the first half");
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(OutputFile, TakesThePlaceOfALink) {
