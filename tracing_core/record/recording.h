@@ -35,8 +35,10 @@ struct Losses {
   bool is_exact = true;  ///< otherwise there may be more: of many tags, the writer counts only some
 };
 
-/// A recording in memory. Accepts any bytes: reads the valid records, and reports in problems() where bytes are
-/// invalid. Takes memory proportional to the records, not to the holes of the file. Thread-compatible.
+/// A recording. Accepts any bytes: reads the valid records, and reports in problems() where bytes are invalid. A file
+/// of more than 16 MiB that is not compressed stays open and is read again by each for_each(), so that it takes memory
+/// for the heads of its chunks and one chunk of each track: about 1 % of its size. Other recordings are in memory,
+/// without holes of their file. Thread-compatible.
 class Recording {
  public:
   /// Reads a file, also while a process writes it, or one that gzip compressed, or one in a TAR, by a path like
@@ -57,10 +59,9 @@ class Recording {
           const_cast<void*>(static_cast<void const*>(&f)));
   }
 
-  /// True if it has a record of this type. Reads only the beginnings of records, so it is much faster than for_each().
+  /// True if it has a record of this type. Fast.
   bool has(EntryType type) const noexcept;
-  /// True if the program ran tests: then marks follow the mark `process`, which other programs make, too. As fast as
-  /// has().
+  /// True if the program ran tests: then marks follow the mark `process`, which other programs make, too. Fast.
   bool runs_tests() const noexcept;
   /// Returns the approximate number of entries that for_each() visits: some of the counted records only describe the
   /// recording.
@@ -97,7 +98,6 @@ class Recording {
 
  private:
   friend class Recordings;
-  std::uint64_t count_of(EntryType type) const noexcept;
   void visit(void (*each)(void* context, Entry const& entry), void* context);
 
   std::unique_ptr<RecordingState> const state_;

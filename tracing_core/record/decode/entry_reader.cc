@@ -42,7 +42,7 @@ bool EntryReader::next() {
 void EntryReader::begin_chunk() {
   if (chunk_ == chunks_.size()) return;
   RecordedChunk const& next = chunk();
-  lost_ += decoder_.begin({.bytes = {next.data(), next.size()},
+  lost_ += decoder_.begin({.bytes = recording_.records_of(next, buffer_),
                            .first_ticks = next.first_ticks,
                            .first_record = next.first_record,
                            .first_span = next.first_span,
@@ -73,9 +73,12 @@ bool EntryReader::read_values() {
   bool const has_values = (entry_.flags & internal::kHasValues) != 0;
   if (!has_values && entry_.type != internal::RecordType::event && entry_.type != internal::RecordType::mark)
     return true;
-  values_.assign(entry_.metadata->parts().value_count + 1, Value());
+  std::size_t const count = entry_.metadata->parts().value_count;
+  if (values_.size() <= count) values_.resize(count + 1);
+  std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(decoder_.pieces().value_count),
+              count + 1 - decoder_.pieces().value_count, Value());
   entry_.values = values_.data();
-  cut_texts_.clear();
+  if (!cut_texts_.empty()) cut_texts_.clear();
   char const* const error =
       decoder_.pieces().for_each_value([this](std::size_t i, Value const& value, std::uint32_t whole_size) {
         values_[i] = whole_size == 0 ? value : with_size(value, whole_size);

@@ -40,6 +40,7 @@ class EntryReader final : SiteSource {
   std::uint64_t lost_ = 0;
   std::vector<RecordedChunk*> const& chunks_;
   std::size_t chunk_ = 0;
+  std::vector<std::uint64_t> buffer_;  // see RecordingState::records_of()
   SpanTracker<std::uint64_t> spans_;
   Decoder decoder_;
   Entry entry_;

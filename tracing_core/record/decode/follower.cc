@@ -108,7 +108,6 @@ std::unique_ptr<RecordingState> Follower::State::read_new(bool is_last) {
   if (!has_new) return nullptr;
   source_->for_each_chunk(
       [&](std::uint32_t i) { return recording->read_chunk(*source_, i, RecordingState::Content::sites, cut); });
-  recording->read_descriptions(max_sites_in(source_->size(), recording->size_bytes()));
   for (auto& [number, chunks] : recording->chunks_by_track()) {
     chunks.resize(take(tracks_[number], chunks, is_last));
     if (!chunks.empty()) recording->add_track(std::move(chunks));
@@ -130,8 +129,8 @@ std::size_t Follower::State::take(SeenTrack& track, std::vector<RecordedChunk*> 
       }
       lost_ += chunk.first_record - track.next;
     }
-    track.next = std::max(track.next, chunk.first_record + chunk.record_count());
-    chunks_[chunk.number] = {chunk.track, chunk.generation, static_cast<std::uint32_t>(chunk.size())};
+    track.next = std::max(track.next, chunk.first_record + chunk.records);
+    chunks_[chunk.number] = {chunk.track, chunk.generation, chunk.bytes};
   }
   return chunks.size();
 }

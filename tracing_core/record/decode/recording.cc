@@ -19,19 +19,12 @@ void Recording::visit(void (*each)(void* context, Entry const& entry), void* con
   while (Entry const* const entry = entries.next()) each(context, *entry);
 }
 
-std::uint64_t Recording::count_of(EntryType type) const noexcept {
-  std::uint64_t count = 0;
-  for (RecordedChunk const& chunk : state_->chunks)
-    chunk.for_each_head([&](internal::RecordHead const& head) { count += head.type == type; });
-  return count;
-}
-
-bool Recording::has(EntryType type) const noexcept { return count_of(type) > 0; }
-bool Recording::runs_tests() const noexcept { return count_of(EntryType::mark) > 1; }
+bool Recording::has(EntryType type) const noexcept { return state_->count_of(type) > 0; }
+bool Recording::runs_tests() const noexcept { return state_->count_of(EntryType::mark) > 1; }
 
 std::uint64_t Recording::entry_count() const noexcept {
   std::uint64_t count = 0;
-  for (RecordedChunk const& chunk : state_->chunks) count += chunk.record_count();
+  for (RecordedChunk const& chunk : state_->chunks) count += chunk.records;
   return count;
 }
 

@@ -36,6 +36,8 @@ class RecordingSource {
   // Returns the offset of the next bytes that are not in a hole of the file (holes read as zeros). Returns SIZE_MAX if
   // only holes follow, and `offset` if it is behind the end or if the file system does not know.
   virtual std::size_t next_data(std::size_t offset) const noexcept { return offset; }
+  // True if bytes can be read again later. They may have changed by then.
+  virtual bool can_read_later() const noexcept { return false; }
   // Says why the source ends too early; empty if it does not, or if the reason is not known yet.
   virtual std::string problem() const { return {}; }
 
@@ -60,14 +62,17 @@ struct RecordedChunk {
   std::uint64_t first_record = 0;
   std::uint64_t first_span = 0;
   std::uint32_t tag = 0;
-  std::uint32_t number = 0;  // its place in the recording
+  std::uint32_t number = 0;   // its place in the recording
+  std::uint32_t bytes = 0;    // the size of its records
+  std::uint32_t records = 0;  // without the restated ones
+  // The records. Empty if they are read when they are needed: see RecordingState::records_of().
   std::vector<std::uint64_t> words{};
   std::vector<std::unique_ptr<RecordedSite>> sites{};  // described in it, from kLocalSite + 1
-  std::string_view thread{};                           // the content of its last `track` record
+  std::string thread{};                                // the content of its last `track` record
 
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
-  void cut_off(std::size_t bytes);
+  void cut_off(std::size_t bytes_there);
   template <class F>
   void for_each_head(F&& f) const {
     for (std::size_t at = 0; at + sizeof(internal::RecordHead) <= size();) {
@@ -77,8 +82,6 @@ struct RecordedChunk {
       at += std::size_t{head.words} * 8;
     }
   }
-  // The number of records without the restated ones.
-  std::uint64_t record_count() const noexcept;
 };
 
 // Opens a recording, `x.rec` or `x.rec.gz`, also in a TAR: `run.tar/x.rec`. On failure, returns null and sets `error`

@@ -22,10 +22,12 @@ namespace tracing { inline namespace v1 { namespace recording {
 
 namespace {
 
-std::unique_ptr<Recording> recording_of(RecordingSource const& source, std::uint64_t from_ticks, std::string& error) {
-  auto state = RecordingState::read(source, from_ticks, error);
-  if (std::string const problem = source.problem(); state == nullptr && !problem.empty()) error = problem;
-  return state == nullptr ? nullptr : std::make_unique<Recording>(std::move(state));
+// Returns null if `state` is null, and then sets `error` if the source knows the reason.
+std::unique_ptr<Recording> recording_of(std::unique_ptr<RecordingState> state,
+                                        std::unique_ptr<RecordingSource> const& source, std::string& error) {
+  if (state != nullptr) return std::make_unique<Recording>(std::move(state));
+  if (std::string const problem = source->problem(); !problem.empty()) error = problem;
+  return nullptr;
 }
 
 }  // namespace
@@ -49,7 +51,8 @@ std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint
     char const* base_;
   };
   std::string error;
-  return recording_of(Memory(region), from_ticks, error);
+  auto state = RecordingState::read(Memory(region), from_ticks, error);
+  return state == nullptr ? nullptr : std::make_unique<Recording>(std::move(state));
 }
 
 // All of a file, or a part of it.
@@ -81,6 +84,7 @@ class FileSource final : public RecordingSource {
     }
     return done;
   }
+  bool can_read_later() const noexcept override { return closes_; }
   std::size_t next_data(std::size_t offset) const noexcept override {
     off_t const data = lseek(descriptor_, static_cast<off_t>(begin_ + offset), SEEK_DATA);
     if (data >= 0) return static_cast<std::size_t>(data) - begin_;
@@ -121,7 +125,8 @@ std::unique_ptr<Recording> read_part(int descriptor, std::size_t begin, std::siz
   if (file.read(offsetof(internal::RegionHeader, start_ticks), &start_ticks, sizeof(start_ticks)) !=
       sizeof(start_ticks))
     start_ticks = 0;
-  return recording_of(file, start_ticks, error);
+  auto state = RecordingState::read(file, start_ticks, error);
+  return state == nullptr ? nullptr : std::make_unique<Recording>(std::move(state));
 }
 
 std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::string& error) {
@@ -138,12 +143,12 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
   };
   std::unique_ptr<RecordingSource> source = std::make_unique<Bytes>(bytes);
   if (is_gzip(*source)) source = inflated(std::move(source), error);
-  return source == nullptr ? nullptr : recording_of(*source, 0, error);
+  return source == nullptr ? nullptr : recording_of(RecordingState::read(*source, 0, error), source, error);
 }
 
 std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
-  auto const file = open_source(path, error);
-  return file == nullptr ? nullptr : recording_of(*file, 0, error);
+  auto file = open_source(path, error);
+  return file == nullptr ? nullptr : recording_of(RecordingState::read(file, error), file, error);
 }
 
 }}}  // namespace tracing::v1::recording

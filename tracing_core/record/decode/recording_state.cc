@@ -14,6 +14,9 @@ namespace {
 // problems() uses the names of docs/recording-format.md.
 constexpr std::size_t kMaxProblems = 20;
 
+// Larger files are not kept in memory.
+constexpr std::size_t kMaxInMemory = 16 << 20;
+
 }  // namespace
 
 std::string CutOff::description() const {
@@ -75,19 +78,30 @@ std::unique_ptr<RecordingState> RecordingState::read_header(RecordingSource cons
 std::unique_ptr<RecordingState> RecordingState::read(RecordingSource const& source, std::uint64_t since_ticks,
                                                      std::string& error) {
   auto made = read_header(source, error);
+  if (made != nullptr) made->read_all_chunks(source, since_ticks);
+  return made;
+}
+
+std::unique_ptr<RecordingState> RecordingState::read(std::unique_ptr<RecordingSource>& source, std::string& error) {
+  auto made = read_header(*source, error);
   if (made == nullptr) return nullptr;
+  RecordingSource const& bytes = *source;
+  if (bytes.can_read_later() && bytes.size() > kMaxInMemory) made->source_ = std::move(source);
+  made->read_all_chunks(bytes, 0);
+  return made;
+}
+
+void RecordingState::read_all_chunks(RecordingSource const& source, std::uint64_t since_ticks) {
   CutOff cut;
   // The writer describes a callsite before its first record. So reading the descriptions after the records finds all of
   // them.
   for (Content const content : {Content::records, Content::sites})
-    source.for_each_chunk([&](std::uint32_t i) { return made->read_chunk(source, i, content, cut, since_ticks); });
-  if (cut.chunks > 0) made->report(cut.description());
+    source.for_each_chunk([&](std::uint32_t i) { return read_chunk(source, i, content, cut, since_ticks); });
+  if (cut.chunks > 0) report(cut.description());
   if (std::string problem = source.problem(); !problem.empty())  // explains the others
-    made->problems.insert(made->problems.begin(), std::move(problem));
-  made->read_descriptions(max_sites_in(source.size(), made->size_bytes()));
-  for (auto& [track, of_track] : made->chunks_by_track()) made->add_track(std::move(of_track));
-  made->sort_threads();
-  return made;
+    problems.insert(problems.begin(), std::move(problem));
+  for (auto& [track, of_track] : chunks_by_track()) add_track(std::move(of_track));
+  sort_threads();
 }
 
 // In the order of their records.
@@ -149,14 +163,26 @@ bool RecordingState::read_chunk(RecordingSource const& source, std::uint32_t num
     cut.add(number, there, used);
     chunk.cut_off(there);
   }
-  chunks.push_back(std::move(chunk));
+  chunk.bytes = static_cast<std::uint32_t>(chunk.size());
+  record_bytes_ += chunk.bytes;
+  chunk.for_each_head([&](RecordHead const& record) {
+    ++counts_[static_cast<std::uint8_t>(record.type)];
+    chunk.records += (record.flags & kRestated) == 0;
+  });
+  read_descriptions(chunks.emplace_back(std::move(chunk)), max_sites_in(source.size(), record_bytes_));
+  if (source_ != nullptr) std::vector<std::uint64_t>().swap(chunks.back().words);
   return true;
 }
 
-std::size_t RecordingState::size_bytes() const noexcept {
-  std::size_t bytes = 0;
-  for (RecordedChunk const& chunk : chunks) bytes += chunk.size();
-  return bytes;
+std::string_view RecordingState::records_of(RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) const {
+  if (source_ == nullptr) return {chunk.data(), chunk.size()};
+  buffer.resize(chunk.bytes / 8);
+  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
+  auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
+  bool const is_there = source_->read(offset_of_chunk(chunk.number), buffer.data(), chunk.bytes) == chunk.bytes &&
+                        source_->read(offset_of_head(chunk.number), bytes, sizeof(bytes)) == sizeof(bytes) &&
+                        head.generation.load(std::memory_order_relaxed) == chunk.generation;
+  return {reinterpret_cast<char const*>(buffer.data()), is_there ? chunk.bytes : 0};
 }
 
 std::uint64_t RecordingState::known_track(std::uint64_t foreign) {
@@ -173,38 +199,30 @@ std::string_view RecordingState::name_of_foreign(std::uint64_t track) const {
 }
 
 // Keeps the records that are complete in this many bytes.
-void RecordedChunk::cut_off(std::size_t bytes) {
+void RecordedChunk::cut_off(std::size_t bytes_there) {
   std::size_t end = 0;
-  while (end + sizeof(RecordHead) <= bytes) {
+  while (end + sizeof(RecordHead) <= bytes_there) {
     std::size_t const size = std::max(std::size_t{load<RecordHead>(data() + end).words} * 8, sizeof(RecordHead));
-    if (size > bytes - end) break;
+    if (size > bytes_there - end) break;
     end += size;
   }
   words.resize(end / 8);
 }
 
-std::uint64_t RecordedChunk::record_count() const noexcept {
-  std::uint64_t count = 0;
-  for_each_head([&count](RecordHead const& head) { count += (head.flags & kRestated) == 0; });
-  return count;
-}
-
 // Reads what any record may refer to, and threads, so that they have names from their first record on.
-void RecordingState::read_descriptions(std::size_t max_sites) {
-  for (RecordedChunk& chunk : chunks) {
-    for (std::size_t at = 0; at + sizeof(RecordHead) <= chunk.size();) {
-      auto const head = load<RecordHead>(chunk.data() + at);
-      std::size_t const bytes = std::size_t{head.words} * 8;
-      if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
-      if (head.type == RecordType::site) read_site(chunk, at, max_sites);
-      std::string_view const content(chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead));
-      if (head.type == RecordType::track) read_thread_name(chunk, content, head.flags);
-      if (head.type == RecordType::thread && content.size() >= 8) {
-        Thread thread{.number = load<std::uint64_t>(content.data())};
-        if (read_thread(content.substr(8), thread)) threads.push_back(std::move(thread));
-      }
-      at += bytes;
+void RecordingState::read_descriptions(RecordedChunk& chunk, std::size_t max_sites) {
+  for (std::size_t at = 0; at + sizeof(RecordHead) <= chunk.size();) {
+    auto const head = load<RecordHead>(chunk.data() + at);
+    std::size_t const bytes = std::size_t{head.words} * 8;
+    if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
+    if (head.type == RecordType::site) read_site(chunk, at, max_sites);
+    std::string_view const content(chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead));
+    if (head.type == RecordType::track) read_thread_name(chunk, content, head.flags);
+    if (head.type == RecordType::thread && content.size() >= 8) {
+      Thread thread{.number = load<std::uint64_t>(content.data())};
+      if (read_thread(content.substr(8), thread)) threads.push_back(std::move(thread));
     }
+    at += bytes;
   }
 }
 

@@ -1,11 +1,14 @@
 // RecordingState: what a Recording knows, and how it is read.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -40,6 +43,9 @@ class RecordingState {
   /// Returns null if the source is not a recording, and sets `error` to the reason.
   static std::unique_ptr<RecordingState> read(RecordingSource const& source, std::uint64_t since_ticks,
                                               std::string& error);
+  /// As above, but takes a large source that can_read_later(), and reads the records from it each time that they are
+  /// needed. Records that are overwritten until then are lost.
+  static std::unique_ptr<RecordingState> read(std::unique_ptr<RecordingSource>& source, std::string& error);
   /// Reads only the header.
   static std::unique_ptr<RecordingState> read_header(RecordingSource const& source, std::string& error);
   RecordingState(RecordingState const&) = delete;
@@ -52,10 +58,14 @@ class RecordingState {
                   std::uint64_t since_ticks = 0);
   /// Returns the chunks of each track, in the order of their records.
   std::map<std::uint64_t, std::vector<RecordedChunk*>> chunks_by_track();
-  void read_descriptions(std::size_t max_sites);
   void add_track(std::vector<RecordedChunk*> of_track);
   void sort_threads();
-  std::size_t size_bytes() const noexcept;
+  std::size_t size_bytes() const noexcept { return record_bytes_; }
+  /// How many records have this type.
+  std::uint64_t count_of(EntryType type) const noexcept { return counts_[static_cast<std::uint8_t>(type)]; }
+  /// Returns the records of a chunk. Reads them into `buffer`, unless they are in memory. Returns none if they have
+  /// been overwritten.
+  std::string_view records_of(RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) const;
   Thread thread(std::uint64_t number) const;
   void report(std::string problem);
   /// Returns the track that stands for a foreign track: `foreign` itself, unless there are very many.
@@ -79,9 +89,14 @@ class RecordingState {
 
  private:
   RecordingState();
+  void read_all_chunks(RecordingSource const& source, std::uint64_t since_ticks);
+  void read_descriptions(RecordedChunk& chunk, std::size_t max_sites);
   void read_site(RecordedChunk& chunk, std::size_t at, std::size_t max_sites);
   void read_thread_name(RecordedChunk& chunk, std::string_view content, std::uint8_t flags);
 
+  std::unique_ptr<RecordingSource const> source_;  // null if the records are in memory
+  std::size_t record_bytes_ = 0;
+  std::array<std::uint64_t, 256> counts_{};  // of records, by type
   std::unordered_map<std::uint64_t, std::string> foreign_names_;
   std::unordered_set<std::uint64_t> foreign_tracks_;  // of the entries that were visited
 };
