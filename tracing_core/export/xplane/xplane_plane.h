@@ -37,8 +37,8 @@ class XPlane {
   struct Line {
     std::int64_t id = 0;
     std::string name{};
-    std::vector<Event> events{};  // by begin_ns, then outermost first
-    TextBuffer stats{};           // encoded, of all events
+    std::deque<Event> events{};  // by begin_ns, then outermost first; a deque, since growing a vector copies it
+    TextBuffer stats{};          // encoded, of all events
   };
 
   std::string const& name() const noexcept { return name_; }
