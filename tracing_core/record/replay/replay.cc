@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/filter/thread_levels.h"
@@ -30,7 +31,7 @@ class Replay {
   }
 
   void feed(Entry const& entry, Instant time, bool selected) {
-    OnTrack& writer = tracks_[entry.writer];
+    OnTrack& writer = on_track(entry.writer);
     bool const is_restated = entry.is_restated();
     if (entry.ordinal > writer.next_ordinal) writer.still_in = 0;
     writer.next_ordinal = entry.ordinal + !is_restated;
@@ -40,8 +41,9 @@ class Replay {
       if (entry.track == entry.writer) writer.last = time;
     }
     Track const track{entry.track, entry.track_name};
-    if (OnTrack& on = tracks_[entry.track]; on.name != entry.track_name) on.name = entry.track_name;
-    act_as(tracks_[entry.track]);
+    OnTrack& on = on_track(entry.track);
+    if (on.name != entry.track_name) on.name = entry.track_name;
+    act_as(on);
     Origin const origin{&track, time, !selected};
     Origin const restored{&track, time, true};
     if (begins_span(entry.type)) make_span(entry, origin);
@@ -75,6 +77,12 @@ class Replay {
   }
 
  private:
+  // What the subscriber said about a callsite.
+  struct Answer {
+    Metadata const* metadata = nullptr;
+    Registration answer{};
+  };
+  static constexpr std::size_t kAnswers = 256;
   struct SpanHere {
     SpanId id{};  // empty if the subscriber does not want it
     std::uint64_t parent = 0;
@@ -116,8 +124,21 @@ class Replay {
     return {end.track, std::max(end.time, begin), end.restored};
   }
 
+  OnTrack& on_track(std::uint64_t number) {
+    if (number != last_number_ || last_ == nullptr) last_ = &tracks_[last_number_ = number];
+    return *last_;
+  }
+
+  // The subscriber's filters stay as they are during the replay.
   LayerMask wanted(Metadata const& metadata) {
-    return metadata.level() <= to_.max_level_hint() ? to_.enabled(metadata) : LayerMask{0};
+    Answer& known = answers_[(reinterpret_cast<std::uintptr_t>(&metadata) >> 4) % kAnswers];
+    if (known.metadata != &metadata) {
+      known = {&metadata, {}};
+      if (metadata.level() <= to_.max_level_hint()) known.answer = to_.register_callsite(metadata);
+    }
+    Registration const& answer = known.answer;
+    if (answer.interest != Interest::sometimes) return answer.interest == Interest::always ? answer.wanted : 0;
+    return to_.enabled_now(metadata, answer.wanted, answer.undecided);
   }
   SpanId id_of(std::uint64_t key) const {
     auto const found = spans_.find(key);
@@ -184,13 +205,13 @@ class Replay {
   void enter(std::uint64_t key, Origin const& origin) {
     SpanId const id = id_of(key);
     if (!id) return;
-    OnTrack& track = tracks_[origin.track->number];
+    OnTrack& track = on_track(origin.track->number);
     act_as(track);
     to_.enter(id, origin);
     track.entered.enter({key, origin.time, origin.restored});
   }
   void exit(std::uint64_t key, Origin const& origin) {
-    OnTrack& track = tracks_[origin.track->number];
+    OnTrack& track = on_track(origin.track->number);
     auto const entered = track.entered.leave(key);
     if (!entered) return;
     act_as(track);
@@ -212,6 +233,9 @@ class Replay {
   bool const hides_entries_;
   std::unordered_map<std::uint64_t, SpanHere> spans_;  // by key
   std::unordered_map<std::uint64_t, OnTrack> tracks_;  // by number
+  std::uint64_t last_number_ = 0;                      // of on_track()
+  OnTrack* last_ = nullptr;
+  std::vector<Answer> answers_ = std::vector<Answer>(kAnswers);
   OnTrack* acting_ = nullptr;
 };
 
