@@ -42,6 +42,24 @@ class CaptureLayer final : public tracing::Layer {
     observe_record();
     record_.on_event(event, context);
   }
+  bool try_event(tracing::Track const& track, tracing::Metadata const& metadata, tracing::Value const* values,
+                 tracing::LayerMask mask) noexcept override {
+    observe_record();  // the attribution knows the thread since its first record, which takes the other path
+    return record_.try_event(track, metadata, values, mask);
+  }
+  bool try_scope_begin(tracing::Track const& track, SpanRef span, tracing::Value const* values) noexcept override {
+    if (is_unwinding()) [[unlikely]]
+      return false;
+    attribution_.observe_span(span);
+    observe_record();
+    return record_.try_scope_begin(track, span, values);
+  }
+  bool try_scope_end(tracing::Track const& track, SpanRef span) noexcept override {
+    if (is_unwinding()) [[unlikely]]
+      return false;
+    observe_record();
+    return record_.try_scope_end(track, span);
+  }
   void on_enter(SpanRef span, Context const& context) noexcept override {
     observe_enter();
     record_.on_enter(span, context);

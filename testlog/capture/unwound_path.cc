@@ -10,31 +10,27 @@ namespace testlog { inline namespace v1 {
 namespace {
 
 constinit thread_local int spans_of_destructors = 0;  // entered during the unwinding and not left yet
-constinit thread_local bool any = false;              // true if there are spans_of_destructors or a path
 constinit thread_local char path[512] =
     {};  // cut to this size; no std::string, which destructors of other objects could outlive
 constinit thread_local std::size_t path_size = 0;
 
 }  // namespace
 
-std::string_view unwound_path() noexcept { return {path, any ? path_size : 0}; }
+constinit thread_local bool follows_exception = false;
+
+std::string_view unwound_path() noexcept { return {path, follows_exception ? path_size : 0}; }
 
 void forget_unwound() noexcept {
   spans_of_destructors = 0;
-  any = false;
+  follows_exception = false;
   path_size = 0;
-}
-
-void observe_record() noexcept {
-  if (any && !is_unwinding()) [[unlikely]]
-    forget_unwound();
 }
 
 void observe_enter() noexcept {
   if (!is_unwinding()) [[likely]]
     return;
   ++spans_of_destructors;
-  any = true;
+  follows_exception = true;
 }
 
 bool leaves_by_exception(tracing::SpanRef span) noexcept {
@@ -42,7 +38,7 @@ bool leaves_by_exception(tracing::SpanRef span) noexcept {
     --spans_of_destructors;
     return false;
   }
-  any = true;
+  follows_exception = true;
   if (path_size > 0) return true;
   tracing::InlineTextBuffer<sizeof(path)> text;
   tracing::append_span_path(text, span);

@@ -19,13 +19,20 @@ std::string_view unwound_path() noexcept;
 /// Forgets the path.
 void forget_unwound() noexcept;
 
-// Called for each record of the thread. Destructors that run during the unwinding may make records and spans of their
-// own.
-void observe_record() noexcept;
-void observe_enter() noexcept;
-
 /// Returns true while an exception unwinds the stack of this thread.
 inline bool is_unwinding() noexcept { return std::uncaught_exceptions() != 0; }
+
+// True if there is a path, or if destructors have entered spans during the unwinding.
+extern constinit thread_local bool follows_exception;
+
+// Called for each record of the thread. Destructors that run during the unwinding may make records and spans of their
+// own.
+inline void observe_record() noexcept {
+  if (follows_exception && !is_unwinding()) [[unlikely]]
+    forget_unwound();
+}
+void observe_enter() noexcept;
+
 /// Called if is_unwinding() when a span is left. Returns false if a destructor leaves a span that it has entered.
 bool leaves_by_exception(tracing::SpanRef span) noexcept;
 

@@ -35,6 +35,7 @@ class ShowFilter final : public tracing::Filter {
   bool enabled_now(tracing::Metadata const& metadata) noexcept override { return now().enabled_now(metadata); }
   tracing::LevelFilter max_level_hint() const noexcept override { return current().max_level_hint(); }
   bool follows_spans() const noexcept override { return true; }
+  bool follows_new_spans() const noexcept override { return current().follows_spans(); }
   void on_new_span(tracing::NewSpan const& span, std::uintptr_t& state) noexcept override;
   void on_record(tracing::FieldValues const& values, std::uintptr_t& state) noexcept override;
   void on_enter(std::uintptr_t state) noexcept override;

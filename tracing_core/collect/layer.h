@@ -30,6 +30,9 @@ enum class Hooks : std::uint16_t {
   /// Not a call: keeps each value of a field that is recorded several times. Without it, a span has the value from its
   /// beginning and the last value, and its memory does not grow with each record(). Not in `all`.
   all_values = 512,
+  /// try_event(), try_scope_begin() and try_scope_end() come first for what no other layer wants. Together with
+  /// `scopes`; not in `all`. Of several such layers only the first is asked.
+  direct = 1024,
 };
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
   return static_cast<Hooks>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
@@ -124,6 +127,15 @@ class Layer {
   /// With Hooks::scopes, replaces on_exit() and on_close() for the innermost span if nothing holds it, nothing is kept
   /// with it, and no other layer wants its on_close(). All other spans end with these two calls.
   virtual void on_scope_end(SpanRef, Context const&) noexcept {}
+  /// With Hooks::direct, these come first for an event or a scope of the calling thread, at the present time and with a
+  /// contextual parent, that no other layer wants. `track` is the thread, and `values` are as many as the statement
+  /// has, or null. The track is in the span of try_scope_begin() and try_scope_end(). If they return false, they have
+  /// recorded nothing, and on_event(), on_scope_begin() or on_scope_end() follows.
+  virtual bool try_event(Track const& /*track*/, Metadata const&, Value const* /*values*/, LayerMask) noexcept {
+    return false;
+  }
+  virtual bool try_scope_begin(Track const& /*track*/, SpanRef, Value const* /*values*/) noexcept { return false; }
+  virtual bool try_scope_end(Track const& /*track*/, SpanRef) noexcept { return false; }
   /// Called when a record that the layer wanted is dropped: a signal handler or a layer made it while the thread was
   /// inside a layer or the registry. Must be async-signal-safe.
   virtual void on_dropped() noexcept {}

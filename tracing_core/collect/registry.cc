@@ -7,10 +7,12 @@
 // sets, too: which layers want which call, computed once (RegistryMasks). Whom to call is then a bitwise AND, and a
 // record whose AND is zero needs no call at all.
 //
-// Second, a scope has three paths, and each is tried before the next.
+// Second, a scope has four paths, and each is tried before the next.
 //
 // * The fast path, if no layer or filter must be called: SpanStore::open_scope_fast() and close_scope_fast(). A span of
 //   two integers then takes some 160 instructions in all, without a lock, an allocation or an atomic read-modify-write.
+// * The direct path, if only one layer wants to hear of the scope and takes it by Hooks::direct, as layers that record
+//   do. It makes neither a Context nor an Event. Events have it, too.
 // * The notifying path, if layers only want to hear of the entry and the exit, as layers that write traces do. The
 //   scope is opened and closed as on the fast path, and the layers are called after that.
 // * The slow path, for everything else: filters that follow spans, layers that are told of the creation, values that
@@ -115,7 +117,7 @@ inline void Registry::call(LayerMask layers, SpanSlot& slot, Context& context, A
 }
 
 void Registry::start_filter_states(SpanSlot& slot, NewSpan const& span) noexcept {
-  if (masks_.creation != masks_.kAll && (masks_.span_filters & slot.mask) == 0) [[likely]]
+  if (masks_.creation != masks_.kAll && !is_followed(slot.mask)) [[likely]]
     return;
   std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size());
   if (states == nullptr) return;
@@ -153,13 +155,31 @@ OpenSpan Registry::open_scope(Metadata const& metadata, LayerMask mask, Value co
     SpanSlot const* const slot = store_->open_scope_fast(metadata, mask, values);
     if (slot != nullptr) [[likely]]
       return {this, slot->span_id()};
+  } else if (is_direct(masks_.begin() & mask) && !is_followed(mask)) {
+    return open_scope_direct(metadata, mask, values);
   }
   return open_scope_slow(metadata, mask, values);
 }
 
+OpenSpan Registry::open_scope_direct(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
+  internal::InSubscriber const in_subscriber;
+  SpanSlot* slot = store_->open_scope_fast(metadata, mask, values);
+  TrackState* const track = store_->this_thread();
+  if (slot == nullptr) [[unlikely]] {
+    slot = track == nullptr ? nullptr : store_->open_scope(*track);
+    if (slot == nullptr) return {};
+    fill(*slot, NewSpan{FieldValues(metadata, values), {}, mask, {}}, track->current(~LayerMask{0}));
+    (void)push(*slot, *track, false, false);
+  }
+  slot->special.store(true, std::memory_order_relaxed);
+  if (!direct_layer_->try_scope_begin(track->track, SpanRef(slot, masks_.direct), values)) [[unlikely]]
+    notify<&Layer::on_scope_begin>(masks_.direct, *slot, *track, {});
+  return {this, slot->span_id()};
+}
+
 OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
   internal::InSubscriber const in_subscriber;
-  if ((masks_.creation & mask) == 0) {  // only the scope's entry must be notified
+  if ((masks_.creation & mask) == 0 && !is_followed(mask)) {  // only the scope's entry must be notified
     SpanSlot* const slot = store_->open_scope_fast(metadata, mask, values);
     if (slot != nullptr) [[likely]] {
       if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
@@ -186,7 +206,23 @@ OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Val
 
 void Registry::close_scope(SpanId id) noexcept {
   if (!store_->close_scope_fast(id)) [[unlikely]]
-    close_scope_slow(id);
+    close_scope_direct(id);
+}
+
+void Registry::close_scope_direct(SpanId id) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = track == nullptr ? nullptr : store_->innermost_scope(id, *track);
+  if (slot == nullptr || !is_direct((masks_.scopes | masks_.end()) & slot->mask) || needs_release(*slot) ||
+      slot->values.is_large())
+    return close_scope_slow(id);
+  {
+    internal::InSubscriber const in_subscriber;
+    if (direct_layer_->try_scope_end(track->track, SpanRef(slot, masks_.direct))) [[likely]] {
+      track->leave();
+      return store_->close(*slot, *track);
+    }
+  }
+  close_scope_slow(id);
 }
 
 void Registry::close_scope_slow(SpanId id) noexcept {
@@ -404,7 +440,15 @@ void Registry::event(Event const& event) noexcept {
 }
 
 void Registry::event_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
-  if ((masks_.event & mask) != 0) dispatch_here(metadata, mask, values);
+  LayerMask const layers = masks_.event & mask;
+  if (layers != 0 && !(is_direct(layers) && event_direct(metadata, mask, values)))
+    dispatch_here(metadata, mask, values);
+}
+
+inline bool Registry::event_direct(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
+  TrackState* const track = store_->this_thread();
+  internal::InSubscriber const in_subscriber;
+  return track != nullptr && direct_layer_->try_event(track->track, metadata, values, mask);
 }
 
 void Registry::dispatch_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {

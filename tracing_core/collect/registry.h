@@ -30,6 +30,7 @@ struct RegistryMasks {
   LayerMask on_new_span = 0, on_record = 0, on_follows_from = 0, on_event = 0;
   LayerMask on_enter = 0, on_exit = 0, on_close = 0, on_timed = 0;
   LayerMask scopes = 0;      // layers that get the beginning and the end of a scope in place of four calls
+  LayerMask direct = 0;      // the layer that takes records directly, see Hooks::direct
   LayerMask all_values = 0;  // see Hooks::all_values
 
   LayerMask unfiltered = 0;       // layers without a filter, and the registry itself if it has no layer
@@ -39,12 +40,13 @@ struct RegistryMasks {
   LayerMask perf_filters = 0;     // layers whose filter decides about perf spans
   LayerMask perf_for_all = 0;     // layers whose filter decides about perf spans for all layers
 
-  // The layers that must be called, or whose filter must be called, for an event, for a new span, and for anything that
-  // happens to a scope. kAll if a filter of the entire registry must be called, too. A record for which these masks
-  // have no layer takes the fast path.
+  // The layers that must be called for an event or for the creation of a scope, and the layers that must be called, or
+  // whose filter must be called, for anything that happens to a scope. kAll if a filter of the entire registry must be
+  // called, too. A record for which these masks have no layer takes the fast path.
   LayerMask event = 0;
   LayerMask creation = 0;
   LayerMask scope = 0;
+  LayerMask begin() const noexcept { return scopes | on_enter | creation; }
   LayerMask end() const noexcept { return on_exit | on_close; }  // filter states need no bit: they force the slow path
 };
 
@@ -59,6 +61,7 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
 
   ~Registry() override;
 
+  void prepare_interest() noexcept override;
   Registration register_callsite(Metadata const& metadata) noexcept override;
   LevelFilter max_level_hint() const noexcept override;
   LayerMask enabled(Metadata const& metadata) noexcept override;
@@ -121,6 +124,13 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   // Spans.
   internal::SpanSlot* make(NewSpan const& span, internal::TrackState& own, internal::TrackState& track) noexcept;
   [[gnu::noinline]] OpenSpan open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
+  [[gnu::noinline]] OpenSpan open_scope_direct(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
+  bool is_direct(LayerMask layers) const noexcept { return layers == masks_.direct && layers != 0; }
+  // True if the filter of one of these layers follows spans that begin now.
+  bool is_followed(LayerMask layers) const noexcept {
+    return (following_.load(std::memory_order_relaxed) & layers) != 0;
+  }
+  [[gnu::noinline]] void close_scope_direct(SpanId id) noexcept;
   [[gnu::noinline]] void close_scope_slow(SpanId id) noexcept;
   bool close_scope_notifying(SpanId id, internal::TrackState& track) noexcept;
   void start_filter_states(internal::SpanSlot& slot, NewSpan const& span) noexcept;
@@ -144,6 +154,7 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   // Events.
   [[gnu::noinline]] LayerMask query_event_filters(Event const& event, LayerMask layers) noexcept;
   void dispatch(Event const& event, internal::TrackState& track) noexcept;
+  bool event_direct(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
   [[gnu::noinline]] void dispatch_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
 
   // Callsites.
@@ -163,6 +174,8 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   // Copies of the pointers in layers_, each reached by a single load.
   std::array<Layer*, kMaxLayers> layer_pointers_{};
   std::array<Filter*, kMaxLayers> layer_filters_{};
+  Layer* direct_layer_ = nullptr;     // masks_.direct
+  std::atomic<LayerMask> following_;  // layers whose filter follows new spans
   std::atomic<bool> retired_{false};  // its owner is gone; it is destroyed with its last span
 };
 

@@ -26,6 +26,7 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
     add(masks.on_close, has(hooks, Hooks::close));
     add(masks.on_timed, has(hooks, Hooks::timed));
     add(masks.scopes, has(hooks, Hooks::scopes));
+    add(masks.direct, masks.direct == 0 && has(hooks, Hooks::direct));
     add(masks.all_values, has(hooks, Hooks::all_values));
     Filter* const filter = layers[i]->filter.get();
     add(masks.unfiltered, filter == nullptr);
@@ -38,12 +39,13 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
   }
   if (layers.size() == 1) masks.unfiltered = internal::kRegistryItself;  // it has no layer except the spare one
   masks.event = masks.event_filters != 0 ? masks.kAll : masks.on_event;
-  masks.creation = (masks.on_new_span & ~masks.scopes) | masks.span_filters;
+  masks.creation = masks.on_new_span & ~masks.scopes;
   for (auto const& filter : filters) {
     if (filter->wants_events()) masks.event = masks.kAll;
     if (filter->follows_spans()) masks.creation = masks.kAll;
   }
-  masks.scope = masks.creation | masks.scopes | masks.on_enter | masks.end();
+  if (masks.event == masks.kAll || masks.creation == masks.kAll) masks.direct = 0;
+  masks.scope = masks.begin() | masks.span_filters | masks.end();
   return masks;
 }
 
@@ -53,11 +55,13 @@ Registry::Registry(Layers layers, Filters filters)
       spare_layer_(static_cast<internal::SpareLayer&>(*layers_.back()->layer)),
       spare_filter_(static_cast<internal::SpareFilter&>(*layers_.back()->filter)),
       masks_(compute_masks(layers_, filters_)),
-      store_(std::make_unique<SpanStore>(*this)) {
+      store_(std::make_unique<SpanStore>(*this)),
+      following_(masks_.span_filters) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     layer_pointers_[i] = layers_[i]->layer.get();
     layer_filters_[i] = layers_[i]->filter.get();
   }
+  if (masks_.direct != 0) direct_layer_ = layer_pointers_[internal::lowest(masks_.direct)];
 }
 
 Registry::~Registry() = default;

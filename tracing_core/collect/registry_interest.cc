@@ -45,6 +45,13 @@ LayerMask Registry::query_perf_filters(Metadata const& metadata, LayerMask wante
   return wanted;
 }
 
+void Registry::prepare_interest() noexcept {
+  LayerMask following = 0;
+  for_each_layer(masks_.span_filters,
+                 [&](std::size_t i) { following |= layer_filters_[i]->follows_new_spans() ? bit(i) : 0; });
+  following_.store(following, std::memory_order_relaxed);
+}
+
 // Wants annotations only for the attached layer, whatever the filters of other layers say.
 Registration Registry::register_annotation(Metadata const& metadata) noexcept {
   std::size_t const spare = layers_.size() - 1;

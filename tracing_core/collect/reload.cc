@@ -37,6 +37,7 @@ class ReloadableFilter final : public BasicForwardingFilter<Current<Filter>> {
   bool wants_events() const noexcept override { return true; }
   bool decides_by_thread_level() noexcept override { return false; }
   bool follows_spans() const noexcept override { return true; }
+  bool follows_new_spans() const noexcept override { return child().follows_new_spans(); }
 
   void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override {
     Filter& filter = child();

@@ -76,6 +76,7 @@ void CallsiteRegistry::rebuild_if(F&& change) {
   if (!change()) return;
   tsan_acquire(&callsites_);
   live = live_subscribers();
+  for (auto const& subscriber : live) subscriber->prepare_interest();
   for (Callsite* callsite = callsites_; callsite != nullptr; callsite = callsite->next_) cache_answer(*callsite, live);
   tsan_release(this);
 }

@@ -63,6 +63,8 @@ class Subscriber {
   Subscriber& operator=(Subscriber const&) = delete;
   virtual ~Subscriber() = default;
 
+  /// Called when rebuild_interest() begins, before register_callsite() is called for every callsite.
+  virtual void prepare_interest() noexcept {}
   /// Returns the answer about a callsite, which is cached until rebuild_interest().
   virtual Registration register_callsite(Metadata const& metadata) noexcept = 0;
   /// Returns the most verbose level that the subscriber ever wants. More verbose callsites are disabled.

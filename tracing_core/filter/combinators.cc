@@ -40,6 +40,9 @@ class Combined final : public Filter {
   }
   bool wants_events() const noexcept override { return wants_events_; }
   bool follows_spans() const noexcept override { return !followers_.empty(); }
+  bool follows_new_spans() const noexcept override {
+    return std::any_of(followers_.begin(), followers_.end(), [](Filter const* f) { return f->follows_new_spans(); });
+  }
 
   void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override {
     if (followers_.size() == 1) return followers_[0]->on_new_span(span, state);

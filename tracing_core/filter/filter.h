@@ -46,6 +46,9 @@ class Filter {
 
   /// True if the filter follows spans by the calls below. It gets them for the spans that it lets pass.
   virtual bool follows_spans() const noexcept { return false; }
+  /// False if on_new_span() does nothing until the next rebuild_interest(), although follows_spans() is true: the
+  /// answer of a filter whose directives may change, while no directive names a span.
+  virtual bool follows_new_spans() const noexcept { return follows_spans(); }
   /// `state` belongs to the filter while the span is open, and is zero at first. While it is zero, the other calls for
   /// the span are omitted. on_close() comes last and must free the object that `state` refers to.
   virtual void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept { (void)span, (void)state; }

@@ -25,6 +25,7 @@ class BasicForwardingFilter : public Filter {
   PerfRole perf_role() const noexcept override { return child_->perf_role(); }
   bool decides_by_thread_level() noexcept override { return child_->decides_by_thread_level(); }
   bool follows_spans() const noexcept override { return child_->follows_spans(); }
+  bool follows_new_spans() const noexcept override { return child_->follows_new_spans(); }
   void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override { child_->on_new_span(span, state); }
   void on_record(FieldValues const& values, std::uintptr_t& state) noexcept override {
     child_->on_record(values, state);

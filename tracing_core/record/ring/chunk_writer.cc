@@ -22,6 +22,7 @@
 #include "tracing_core/record/ring/chunk_writer.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
@@ -44,11 +45,16 @@ constexpr std::size_t extra_kinds_bytes(std::size_t values) noexcept {
   return values <= kInlineKinds ? 0 : padded_to_word(values - kInlineKinds);
 }
 
-template <class T>
-char* put_word(char* to, T word) noexcept {
-  static_assert(sizeof(T) == 8);
-  std::memcpy(to, &word, 8);
-  return to + 8;
+// Writes the size of the stored text, the size of the whole text, and the stored text, padded with zeros.
+char* put_text(char* to, std::string_view stored, std::size_t whole_size) noexcept {
+  std::uint32_t const sizes[2] = {static_cast<std::uint32_t>(stored.size()), static_cast<std::uint32_t>(whole_size)};
+  std::memcpy(to, sizes, 8);
+  to += 8;
+  std::size_t const bytes = padded_to_word(stored.size());
+  if (bytes == 0) return to;
+  std::memset(to + bytes - 8, 0, 8);
+  std::memcpy(to, stored.data(), stored.size());
+  return to + bytes;
 }
 
 }  // namespace
@@ -131,6 +137,31 @@ void ChunkWriter::drop(NewRecord const& record) noexcept {
   spans_ += begins_span(record.type);
   parts_->region.header().dropped.fetch_add(1, std::memory_order_relaxed);
   parts_->region.count_lost(tag_, 1);
+}
+
+bool ChunkWriter::put_texts(RecordType type, Metadata const& metadata, Value const* values,
+                            std::uint8_t flags) noexcept {
+  CachedSite const& cached = cached_site(metadata);
+  std::size_t const count = metadata.parts().value_count;
+  if (cached.metadata != &metadata || count > kMaxFastValues) return false;
+  std::size_t text_room = kMaxFastTexts;
+  RecordHead* const head = reserve(sizeof(RecordHead) + (kMaxFastValues + 1) * 8 + text_room);
+  if (head == nullptr) return false;
+  char* kind_at = begin_kinds(*head);
+  char* to = begin_values(*head, count);
+  for (Value const *value = values, *const end = values + count; value != end; ++value) {
+    auto const kind = static_cast<std::uint8_t>(value->kind());
+    if ((kOneWordKinds >> kind & 1) != 0) {
+      to = put_word(to, value->as_u64());
+    } else {
+      if ((kTextKinds >> kind & 1) == 0 || value->as_text().size() > text_room) return false;
+      text_room -= padded_to_word(value->as_text().size());
+      to = put_text(to, value->as_text(), value->as_text().size());
+    }
+    std::memcpy(kind_at++, &kind, 1);
+  }
+  finish_values(*head, type, cached.number, flags, to, metadata);
+  return true;
 }
 
 bool ChunkWriter::put(NewRecord const& record) noexcept {
@@ -266,13 +297,7 @@ char* ChunkWriter::append_text(char* to, std::uint8_t& kind, std::string_view te
   if (size < text.size()) kind |= kCutValue;
   std::size_t const bytes = padded_to_word(size);
   if (end_ - to < static_cast<std::ptrdiff_t>(bytes + 8)) return nullptr;
-  std::uint32_t const sizes[2] = {static_cast<std::uint32_t>(size),
-                                  static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), UINT32_MAX))};
-  std::memcpy(to, sizes, 8);
-  to += 8;
-  if (bytes != 0) std::memset(to + bytes - 8, 0, 8);
-  if (size != 0) std::memcpy(to, text.data(), size);
-  return to + bytes;
+  return put_text(to, text.substr(0, size), std::min<std::size_t>(text.size(), UINT32_MAX));
 }
 
 // Records a new tag. Returns false if the chunk has no room; the head of the next chunk then has the tag.

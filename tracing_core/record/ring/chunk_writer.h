@@ -3,8 +3,10 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/ids.h"
@@ -12,6 +14,7 @@
 #include "tracing_core/record/ring/region.h"
 #include "tracing_core/record/ring/sites.h"
 #include "tracing_core/support/span_clock.h"
+#include "tracing_core/support/words.h"
 
 namespace tracing { inline namespace v1 { namespace internal {
 
@@ -81,14 +84,14 @@ class ChunkWriter {
   /// Call it before a kForeign record for `track`. Records the track's name if there is room.
   void describe_foreign_track(Track const& track) noexcept;
 
-  /// Fast path: current thread and time, contextual parent, at most four numbers. Returns false, and writes nothing,
-  /// for any other record, or if the chunk is full.
+  /// Fast path: current thread and time, contextual parent, and values that are numbers or texts, the texts together at
+  /// most 512 bytes long. Returns false, and writes nothing, for any other record, or if the chunk is full.
   bool try_event(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
-    return put_numbers(RecordType::event, metadata, values, flags);
+    return put_values(RecordType::event, metadata, values, flags);
   }
   /// As try_event(). Returns the span's key, or zero.
   std::uint64_t try_scope_begin(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
-    return put_numbers(RecordType::scope_begin, metadata, values, flags) ? make_span_key(track_, spans_++) : 0;
+    return put_values(RecordType::scope_begin, metadata, values, flags) ? make_span_key(track_, spans_++) : 0;
   }
   bool try_scope_end() noexcept {
     RecordHead* const head = reserve(sizeof(RecordHead));
@@ -187,6 +190,12 @@ class ChunkWriter {
       1u << static_cast<unsigned>(ValueKind::boolean) | 1u << static_cast<unsigned>(ValueKind::i64) |
       1u << static_cast<unsigned>(ValueKind::u64) | 1u << static_cast<unsigned>(ValueKind::f64) |
       1u << static_cast<unsigned>(ValueKind::f32) | 1u << static_cast<unsigned>(ValueKind::pointer);
+  static constexpr std::uint32_t kTextKinds = 1u << static_cast<unsigned>(ValueKind::text) |
+                                              1u << static_cast<unsigned>(ValueKind::verbatim) |
+                                              1u << static_cast<unsigned>(ValueKind::bytes);
+  static constexpr std::size_t kMaxFastTexts = 512;  // the sum of the sizes of a record's texts, with padding
+  static constexpr std::size_t kMoreKinds = 8;       // the kinds of further values take a word
+  static constexpr std::size_t kMaxFastValues = kInlineKinds + kMoreKinds;
   static constexpr std::size_t kCachedSites = 256;
   static constexpr std::size_t kLocalSites = 32;
   static constexpr std::size_t kKnownSpans = 64;
@@ -201,33 +210,52 @@ class ChunkWriter {
     head->ticks = last_ticks_ = static_cast<std::uint32_t>(ticks);
     return head;
   }
-  [[gnu::always_inline]] bool put_numbers(RecordType type, Metadata const& metadata, Value const* values,
-                                          std::uint8_t flags) noexcept {
+  // Not inlined, since put_values() would save registers for it each time.
+  [[gnu::noinline]] bool put_texts(RecordType type, Metadata const& metadata, Value const* values,
+                                   std::uint8_t flags) noexcept;
+  [[gnu::always_inline]] bool put_values(RecordType type, Metadata const& metadata, Value const* values,
+                                         std::uint8_t flags) noexcept {
+    std::size_t const bytes = metadata.parts().numbers_size;
+    if (bytes > kMaxFastValues * sizeof(Value)) return put_texts(type, metadata, values, flags);
     CachedSite const& cached = cached_site(metadata);
-    std::size_t const count = metadata.parts().value_count;
-    if (count > kInlineKinds || cached.metadata != &metadata) return false;
-    RecordHead* const head = reserve(sizeof(RecordHead) + kInlineKinds * 8);
+    if (cached.metadata != &metadata) return false;
+    RecordHead* const head = reserve(sizeof(RecordHead) + (kMaxFastValues + 1) * 8);
     if (head == nullptr) [[unlikely]]
       return false;
-    char* to = reinterpret_cast<char*>(head + 1);
-    std::uint32_t kinds = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      auto const kind = static_cast<std::uint32_t>(values[i].kind());
+    char* kind_at = begin_kinds(*head);
+    char* to = begin_values(*head, bytes / sizeof(Value));
+    for (Value const *value = values, *const end = values + bytes / sizeof(Value); value != end; ++value) {
+      auto const kind = static_cast<std::uint8_t>(value->kind());
       if ((kOneWordKinds >> kind & 1) == 0) return false;
-      kinds |= kind << (8 * i);
-      std::uint64_t const word = values[i].as_u64();
-      std::memcpy(to, &word, 8);
-      to += 8;
+      to = put_word(to, value->as_u64());
+      std::memcpy(kind_at++, &kind, 1);
     }
-    head->site = cached.number;
-    head->words = static_cast<std::uint16_t>(sizeof(RecordHead) / 8 + count);
-    head->type = type;
-    head->flags = static_cast<std::uint8_t>(kHasValues | flags);
-    std::memcpy(head->kinds, &kinds, sizeof(kinds));
-    commit(to, 0);
+    finish_values(*head, type, cached.number, flags, to, metadata);
+    return true;
+  }
+  static char* begin_kinds(RecordHead& head) noexcept {
+    char* const kinds = reinterpret_cast<char*>(&head) + offsetof(RecordHead, kinds);
+    std::memset(kinds, 0, kInlineKinds + kMoreKinds);
+    return kinds;
+  }
+  static char* begin_values(RecordHead& head, std::size_t count) noexcept {
+    return reinterpret_cast<char*>(&head + 1) + (count > kInlineKinds ? kMoreKinds : 0);
+  }
+  template <class T>
+  static char* put_word(char* to, T word) noexcept {
+    static_assert(sizeof(T) == 8);
+    std::memcpy(to, &word, 8);
+    return to + 8;
+  }
+  void finish_values(RecordHead& head, RecordType type, std::uint32_t site, std::uint8_t flags, char* end,
+                     Metadata const& metadata) noexcept {
+    head.site = site;
+    head.words = static_cast<std::uint16_t>(static_cast<std::size_t>(end - reinterpret_cast<char*>(&head)) / 8);
+    head.type = type;
+    head.flags = static_cast<std::uint8_t>(kHasValues | flags);
+    commit(end, 0);
     if (metadata.level() <= Level::warn) [[unlikely]]
       spare_chunk();
-    return true;
   }
   // Each returns false, and writes nothing, if the chunk has no room.
   bool put(NewRecord const& record) noexcept;

@@ -151,10 +151,7 @@ void RecordLayer::write(ChunkWriter& writer, NewRecord const& record, Around con
 
 // Returns the calling thread's writer, or null if the record is for another thread or an earlier time.
 [[gnu::always_inline]] inline ChunkWriter* RecordLayer::usual_writer(Context const& context) const noexcept {
-  ChunkWriter* const writer = writers_.own(context.track());
-  bool const is_usual = writer != nullptr && writer->thread_number() == context.track().number && is_usable() &&
-                        !context.is_dated() && !context.is_restored();
-  return is_usual ? writer : nullptr;
+  return context.is_dated() || context.is_restored() ? nullptr : writer_of(context.track());
 }
 
 // Returns the calling thread's writer, ready for any record, and adds the record's thread and time if they are others.

@@ -64,7 +64,7 @@ class RecordLayer final : public Layer {
                        SpanKeyPlace place = SpanKeyPlace::registry) noexcept;
   ~RecordLayer() override;
 
-  Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
+  Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes | Hooks::direct; }
   void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override;
   void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override;
   void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override;
@@ -75,6 +75,23 @@ class RecordLayer final : public Layer {
   void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override;
   void on_scope_begin(SpanRef span, Context const& context) noexcept override;
   void on_scope_end(SpanRef span, Context const& context) noexcept override;
+  bool try_event(Track const& track, Metadata const& metadata, Value const* values, LayerMask mask) noexcept override {
+    ChunkWriter* const writer = writer_of(track);
+    return writer != nullptr && values != nullptr && writer->try_event(metadata, values, shown_flag(mask));
+  }
+  bool try_scope_begin(Track const& track, SpanRef span, Value const* values) noexcept override {
+    ChunkWriter* const writer = writer_of(track);
+    if (writer == nullptr || values == nullptr) return false;
+    std::uint64_t const key = writer->try_scope_begin(span.metadata(), values, shown_flag(span.layers()));
+    if (key == 0) return false;
+    span.slot()->record_keys[place_] = key;
+    if (place_ == 0) span.slot()->record_tag = writer->tag();
+    return true;
+  }
+  bool try_scope_end(Track const& track, SpanRef) noexcept override {
+    ChunkWriter* const writer = writer_of(track);
+    return writer != nullptr && writer->try_scope_end();
+  }
   void on_dropped() noexcept override;
   /// As on_exit() and on_scope_end(). Mark the record by kByException: an exception leaves the span.
   void on_exit_by_exception(SpanRef span, Context const& context) noexcept;
@@ -103,6 +120,11 @@ class RecordLayer final : public Layer {
   void make_known(ChunkWriter& writer, SpanRef span, Around const& around) const noexcept;
   void describe_entered(Around const& around, ChunkWriter& writer) const noexcept;
   void write(ChunkWriter& writer, NewRecord const& record, Around const& around) const noexcept;
+  // Returns the calling thread's writer, or null if `track` is another track or the thread has no writer yet.
+  ChunkWriter* writer_of(Track const& track) const noexcept {
+    ChunkWriter* const writer = writers_.own(track);
+    return writer != nullptr && writer->thread_number() == track.number && is_usable() ? writer : nullptr;
+  }
   ChunkWriter* usual_writer(Context const& context) const noexcept;
   ChunkWriter* writer_for(Around const& around, NewRecord& record) noexcept;
   ChunkWriter* start_writer(Track const& track, Around const& around) noexcept;

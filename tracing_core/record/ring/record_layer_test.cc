@@ -142,6 +142,35 @@ TEST_F(RecordLayerTest, ReadsBackValuesOfAllKinds) {
       ElementsAre("event {b=true i=-1 u=2 f=1.5 g=0.1 text=\"text\" p=0x10 error=an error list=[1, 2] big=-5}"));
 }
 
+// A statement below no span takes the path of unusual records.
+TEST_F(RecordLayerTest, RecordsTheSameValuesOnBothPaths) {
+  auto const emit = [](std::string const& text, int n) {
+    char const* const name = "name";
+    TRACE_VALUES(info, text);
+    TRACE_VALUES(info, tracing::parent(nullptr), text);
+    TRACE_VALUES(info, n, text, name, kv("tail", text));
+    TRACE_VALUES(info, tracing::parent(nullptr), n, text, name, kv("tail", text));
+    TRACE_VALUES(info, n, kv("b", 2u), kv("c", 3.0), kv("d", true), kv("e", -5));
+    TRACE_VALUES(info, tracing::parent(nullptr), n, kv("b", 2u), kv("c", 3.0), kv("d", true), kv("e", -5));
+    TRACE_VALUES(info, n, name, text, kv("d", n), kv("e", n), kv("f", n), kv("g", n), kv("h", n), kv("i", n),
+                 kv("j", n), kv("k", n), kv("l", name));
+    TRACE_VALUES(info, tracing::parent(nullptr), n, name, text, kv("d", n), kv("e", n), kv("f", n), kv("g", n),
+                 kv("h", n), kv("i", n), kv("j", n), kv("k", n), kv("l", name));
+    TRACE_VALUES(info, kv("big", static_cast<Value::Int128>(n)), kv("list", std::vector<int>{n}), text);
+    TRACE_VALUES(info, tracing::parent(nullptr), kv("big", static_cast<Value::Int128>(n)),
+                 kv("list", std::vector<int>{n}), text);
+  };
+  record([&] {
+    emit("first", 0);  // so that the chunk knows the callsites
+    for (std::size_t const size : {0, 1, 7, 8, 9, 247, 248, 249, 255, 256, 257, 503, 504, 505, 512, 513, 5000})
+      emit(std::string(size, 'x'), static_cast<int>(size));
+  });
+  std::vector<std::string> const found = texts();
+  ASSERT_EQ(found.size(), 10 * 18u);
+  for (std::size_t i = 0; i < found.size(); i += 2) EXPECT_EQ(found[i], found[i + 1]);
+  EXPECT_THAT(found[12], HasSubstr("text=\"\" name=\"name\" tail=\"\""));
+}
+
 TEST_F(RecordLayerTest, CutsLongTextsAndSaysHowLongTheyWere) {
   record([] { TRACE_INFO("long", kv("text", std::string(1'000'000, 'x')), kv("after", 7)); });
   EXPECT_THAT(texts(),
