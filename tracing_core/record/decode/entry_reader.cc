@@ -42,7 +42,11 @@ bool EntryReader::next() {
 void EntryReader::begin_chunk() {
   if (chunk_ == chunks_.size()) return;
   RecordedChunk const& next = chunk();
-  lost_ += decoder_.begin({.bytes = recording_.records_of(next, buffer_),
+  std::string_view const records = recording_.records_of(next, buffer_);
+  if (records.size() != next.bytes)
+    recording_.report("chunk " + std::to_string(next.number) +
+                      ": its records were overwritten or cut off after the recording was opened");
+  lost_ += decoder_.begin({.bytes = records,
                            .first_ticks = next.first_ticks,
                            .first_record = next.first_record,
                            .first_span = next.first_span,

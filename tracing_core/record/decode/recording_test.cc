@@ -85,6 +85,68 @@ TEST(Recording, MayBeReadAgainWhileItIsVisited) {
   });
 }
 
+std::size_t count_entries(Recording& recording) {
+  std::size_t entries = 0;
+  recording.for_each([&entries](Entry const&) { ++entries; });
+  return entries;
+}
+
+// Its chunks are read when they are needed.
+class LargeFile : public testing::Test {
+ protected:
+  static constexpr std::size_t kChunks = 1100;
+  static constexpr std::size_t kRecords = 1000;  // in a chunk
+
+  LargeFile() {
+    RecordingBytes file;
+    file.add(0, SiteBytes{}.record(1));
+    std::string const events = repeated(record(EntryType::event, 1), kRecords);
+    for (std::size_t i = 0; i < kChunks; ++i) file.add(1, events, i * kRecords);
+    path_ = folder_.write("large.rec", file.bytes());
+  }
+  std::unique_ptr<Recording> open() const {
+    std::string error;
+    auto recording = Recording::read_file(path_, error);
+    EXPECT_NE(recording, nullptr) << error;
+    return recording;
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+  std::string path_;
+};
+
+TEST_F(LargeFile, IsReadEachTime) {
+  auto const recording = open();
+  EXPECT_EQ(recording->entry_count(), kChunks * kRecords);
+  EXPECT_TRUE(recording->has(EntryType::event));
+  EXPECT_FALSE(recording->has(EntryType::scope_begin));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(count_entries(*recording), kChunks * kRecords);
+  EXPECT_EQ(recording->lost().count, 0u);
+  EXPECT_THAT(recording->problems(), testing::IsEmpty());
+}
+
+TEST_F(LargeFile, LacksWhatIsOverwrittenAfterItWasOpened) {
+  auto const recording = open();
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    std::uint64_t const generation = 1000;
+    file.seekp(static_cast<std::streamoff>(offset_of_head(7) + offsetof(ChunkHead, generation)));
+    file.write(reinterpret_cast<char const*>(&generation), sizeof(generation));
+  }
+  EXPECT_EQ(count_entries(*recording), (kChunks - 1) * kRecords);
+  EXPECT_EQ(recording->lost().count, kRecords);
+  EXPECT_THAT(recording->problems(),
+              ElementsAre("chunk 7: its records were overwritten or cut off after the recording was opened"));
+}
+
+TEST_F(LargeFile, EndsWhereItIsCutOffAfterItWasOpened) {
+  auto const recording = open();
+  std::filesystem::resize_file(path_, offset_of_chunk(8));
+  EXPECT_EQ(count_entries(*recording), 7 * kRecords);
+  EXPECT_THAT(recording->problems(),
+              testing::Contains("chunk 8: its records were overwritten or cut off after the recording was opened"));
+}
+
 TEST(RecordingThatIsCutOff, HasWhatIsThere) {
   RecordingBytes file;
   file.add(0, SiteBytes{}.record(1));                            // chunk 0 begins at 12288
