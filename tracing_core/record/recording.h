@@ -37,7 +37,7 @@ struct Losses {
 
 /// A recording. Accepts any bytes: reads the valid records, and reports in problems() where bytes are invalid. A file
 /// of more than 16 MiB that is not compressed stays open and is read again by each for_each(), so that it takes memory
-/// for the heads of its chunks and one chunk of each track: about 1 % of its size. Other recordings are in memory,
+/// for the heads of its chunks and one chunk of each track: about 2 % of its size. Other recordings are in memory,
 /// without holes of their file. Thread-compatible.
 class Recording {
  public:
