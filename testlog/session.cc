@@ -99,7 +99,11 @@ void Session::make_capture(internal::ProcessRole const& role, bool has_profiles)
     run_records_->begin_process(role.argc, role.argv, run.id, recording_file_.attempt(), environment_);
     run_records_->ci(tracing::environment::ci_job());
   }
-  if (!role.death_test_child) std::atexit([] { get()->recording_file_.finish(); });
+  if (role.death_test_child) return;
+  std::atexit([] {
+    tracing::internal::RecordStore* const store = get()->capture_->recording();
+    get()->recording_file_.finish(store == nullptr ? nullptr : &store->region());
+  });
 }
 
 // In the style "threadsafe" the child of a death test is a new process, in the style "fast" a fork.

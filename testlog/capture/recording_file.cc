@@ -127,15 +127,18 @@ std::optional<tracing::Instant> RecordingFile::run_began() const {
   return tracing::environment::RunLog(folder_of_log_).first_of(run_);
 }
 
-void RecordingFile::finish() noexcept {
+void RecordingFile::finish(tracing::internal::Region* region) noexcept {
   if (forks_when_made_ != tracing::support::fork_count()) return;
   outcome_.passed = !is_wanted_;  // not if the process ended before its tests
   if (!folder_of_log_.empty())
     tracing::environment::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), outcome_);
-  if (path_.empty() || is_wanted_) return;
-  if (has_run_ && is_default_ && !folder_of_log_.empty())
+  if (path_.empty()) return;
+  if (!is_wanted_ && has_run_ && is_default_ && !folder_of_log_.empty())
     tracing::environment::keep_passed(path_, folder_of_log_, name_in_log_, passed_);
-  if (keeps_all_) return;
+  if (is_wanted_ || keeps_all_) {
+    if (region != nullptr) region->cut_unused();
+    return;
+  }
   unlink(path_.c_str());
   path_.clear();
 }

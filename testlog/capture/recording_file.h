@@ -60,9 +60,10 @@ class RecordingFile {
     is_wanted_ = !outcome.passed;
     outcome_ = outcome;
   }
-  /// Called at the end of the process, with or without a file: removes the file unless it is to be kept. If
-  /// TRACE_RECORD_DEFAULT named the file and its tests passed, compresses it to one of the last passing recordings.
-  void finish() noexcept;
+  /// Called at the end of the process, with or without a file: removes the file, or cuts it to what is used if it is to
+  /// be kept. If TRACE_RECORD_DEFAULT named the file and its tests passed, compresses it to one of the last passing
+  /// recordings. `region` is what the process records to; null without memory.
+  void finish(tracing::internal::Region* region) noexcept;
 
  private:
   void log_begin(std::filesystem::path const& folder, tracing::environment::Run const& run, std::string const& name);

@@ -14,9 +14,9 @@
 // finds the same even generation before and after it copies a chunk has a copy of one owner's records. Nothing else is
 // locked, and a dead owner costs its two chunks.
 //
-// Memory is given to chunks as the hand reaches them: the file or the mapping grows by groups of 64 chunks, so a short
-// recording is a small file. A full disk or a limit of memory ends the growth, not the recording, which goes on in the
-// existing chunks.
+// Memory is given to chunks as the hand reaches them: the file or the mapping grows to 4 chunks, to 16, and then by
+// groups of 64, so a short recording is a small file. At its end a file is cut after its last used chunk. A full disk
+// or a limit of memory ends the growth, not the recording, which goes on in the existing chunks.
 //
 // Rejected: a lock-free queue of free chunks (the order of age would be lost), and growing by one chunk (a system call
 // for every 16 KiB).
@@ -46,9 +46,9 @@
 namespace tracing { inline namespace v1 { namespace internal {
 namespace {
 
-// A region grows to this many chunks, then by groups: a short recording stays small, a long recording is not extended
-// often.
-constexpr std::uint32_t kFirstChunks = 8;
+// A region grows to so many chunks, then to so many, then by groups: a short recording stays small, a long recording is
+// not extended often. A test with a few records needs three chunks.
+constexpr std::uint32_t kFirstChunks = 4, kSecondChunks = 16;
 
 std::uint32_t chunks_in(std::size_t limit_bytes) noexcept {
   constexpr std::size_t kMaxChunks = (std::size_t{1} << 40) / kChunkBytes;
@@ -57,6 +57,13 @@ std::uint32_t chunks_in(std::size_t limit_bytes) noexcept {
 
 std::size_t bytes_for(std::uint32_t chunks) noexcept {
   return sizeof(RegionHeader) + (chunks + kChunksPerGroup - 1) / kChunksPerGroup * kGroupBytes;
+}
+
+// Returns to how many chunks a region of `now` chunks grows.
+std::uint32_t next_size(std::uint32_t now) noexcept {
+  if (now < kFirstChunks) return kFirstChunks;
+  if (now < kSecondChunks) return kSecondChunks;
+  return (now / kChunksPerGroup + 1) * kChunksPerGroup;
 }
 
 // Returns the size of a region up to the end of its last chunk.
@@ -91,6 +98,7 @@ Region::Region(Room const& room, int descriptor) noexcept
       identity_(file_identity(descriptor)) {}
 
 Region::~Region() {
+  cut_unused();
   munmap(base_, bytes_for(chunks_));
   if (is_still_open()) close(descriptor_);
 }
@@ -336,7 +344,7 @@ std::uint32_t Region::take() noexcept {
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
     tsan_acquire(&chunk.owned);
-    if (is_spared(chunk, count)) {
+    if (turn >= grown() || is_spared(chunk, count)) {  // cut_unused() may have taken its memory
       give_back(turn);
       continue;
     }
@@ -424,7 +432,8 @@ std::string what_bounds(int growth_error) {
 bool Region::has_memory(std::uint32_t chunk) noexcept {
   constexpr std::uint32_t kAhead = kChunksPerGroup / 2;
   std::uint32_t const now = grown();
-  if (chunk + std::min(kAhead, now / 2) < now) [[likely]]
+  std::uint32_t const ahead = now <= kFirstChunks ? 0 : std::min(kAhead, now / 4);
+  if (chunk + ahead < now) [[likely]]
     return true;
   ScopedNoCancellation const no_cancellation;  // pwrite(2) and nanosleep(2) are cancellation points
   (void)grow();
@@ -448,8 +457,7 @@ bool Region::grow() noexcept {
   std::uint32_t now = grown();
   if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return false;
   UnseenByTsan const unseen;  // ThreadSanitizer takes a write to a file to precede all reads of files
-  std::uint32_t const end_of_group = (now / kChunksPerGroup + 1) * kChunksPerGroup;
-  std::uint32_t wanted = std::min(now == 0 ? kFirstChunks : end_of_group, chunks_);
+  std::uint32_t wanted = std::min(next_size(now), chunks_);
   bool const is_largest = wanted == now;
   std::size_t end = size_bytes_of(now);
   int error = is_anonymous() || is_largest ? 0 : extend(end, size_bytes_of(wanted));
@@ -488,6 +496,32 @@ int Region::extend(std::size_t& from, std::size_t to) const noexcept {
     from += static_cast<std::size_t>(written);
   }
   return 0;
+}
+
+// Other threads may take chunks meanwhile: each chunk is cut only while this thread owns it, and take() looks again at
+// grown_ when it owns a chunk. The heads of the last group stay, since threads read them before they own a chunk.
+void Region::cut_unused() noexcept {
+  std::uint32_t now = grown();
+  if (is_anonymous() || now == 0 || header().process != static_cast<std::uint64_t>(getpid()) || !is_still_open())
+    return;
+  if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return;
+  std::uint32_t const least = (now - 1) / kChunksPerGroup * kChunksPerGroup + 1;
+  std::uint32_t end = now;
+  while (end > least && take_unused(end - 1)) --end;
+  bool const is_cut = end < now && ftruncate(descriptor_, static_cast<off_t>(size_bytes_of(end))) == 0;
+  grown_.store(is_cut ? end : now, std::memory_order_relaxed);
+  for (std::uint32_t i = end; i < now; ++i) give_back(i);
+}
+
+// Takes a chunk if it has no owner and never had one.
+bool Region::take_unused(std::uint32_t chunk) noexcept {
+  ChunkHead& head = this->head(chunk);
+  std::uint32_t free = 0;
+  if (!head.owned.compare_exchange_strong(free, 1, std::memory_order_acquire)) return false;
+  tsan_acquire(&head.owned);
+  if (head.generation.load(std::memory_order_relaxed) == 0) return true;
+  give_back(chunk);
+  return false;
 }
 
 int Region::allow_access(std::size_t from, std::size_t to) const noexcept {

@@ -71,6 +71,10 @@ class Region {
   /// system. REQUIRES: anonymous; nobody reads.
   void discard() noexcept;
 
+  /// Cuts the file after its last used chunk, at the end of a recording. Other threads may go on: the file then grows
+  /// again. Does nothing in a forked child, and without a file.
+  void cut_unused() noexcept;
+
   /// Returns true if a record with this tag would be the first of the tag.
   bool is_first_of(std::uint32_t tag) noexcept;
   /// Counts lost records of a tag.
@@ -103,6 +107,7 @@ class Region {
   void start(std::uint32_t usable) noexcept;
   std::uint32_t grown() const noexcept { return grown_.load(std::memory_order_relaxed) & ~kGrowing; }
   bool has_memory(std::uint32_t chunk) noexcept;
+  bool take_unused(std::uint32_t chunk) noexcept;
   bool grow() noexcept;
   std::uint32_t advance_hand(std::uint32_t count) noexcept;
   bool is_spared(ChunkHead& chunk, std::uint32_t chunks) noexcept;

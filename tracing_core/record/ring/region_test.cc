@@ -22,6 +22,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "tests/support/sanitizers.h"
@@ -115,6 +116,66 @@ TEST_F(RegionMemory, CannotBeReadBeforeItIsThere) {
         region->give_back(chunk);
       }
     }
+  }
+}
+
+TEST_F(RegionMemory, CutsAFileAfterItsLastUsedChunk) {
+  auto region = make(true, 64 * kMiB);
+  ASSERT_NE(region, nullptr);
+  auto const fill = [&region](int count) {
+    for (; count > 0; --count) {
+      std::uint32_t const chunk = region->take();
+      std::memset(region->chunk(chunk), 'x', kChunkBytes);
+      region->publish(chunk);
+      region->give_back(chunk);
+    }
+  };
+  auto const size = [this] { return std::filesystem::file_size(folder_ / "a.rec"); };
+  fill(3);
+  region->cut_unused();
+  EXPECT_EQ(size(), offset_of_chunk(3));
+  EXPECT_EQ(region->size_bytes(), size());
+  fill(70);  // it grows again
+  EXPECT_EQ(status_of_child([&region] { region->cut_unused(), _exit(0); }), 0);
+  EXPECT_EQ(size(), offset_of_chunk(127) + kChunkBytes) << "by a child, while its parent goes on";
+  region.reset();
+  EXPECT_EQ(size(), offset_of_chunk(73));
+}
+
+TEST_F(RegionMemory, KeepsTheHeadsOfAGroupThatItHasBegun) {
+  auto region = make(true, 64 * kMiB);
+  ASSERT_NE(region, nullptr);
+  std::uint32_t last = 0;
+  while (region->size_bytes() <= offset_of_head(64)) {
+    last = region->take();
+    region->publish(last);
+    region->give_back(last);
+  }
+  ASSERT_LT(last, 64u) << "it grew ahead";
+  region.reset();
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "a.rec"), offset_of_chunk(65));
+}
+
+TEST_F(RegionMemory, IsCutWhileThreadsTakeChunks) {
+  for (int round = 0; round < 20; ++round) {
+    auto const region = make(true, 8 * kMiB);
+    ASSERT_NE(region, nullptr);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&region] {
+        for (int n = 0; n < 100; ++n) {
+          std::uint32_t const chunk = region->take();
+          if (chunk == Region::kNone) continue;
+          region->chunk(chunk)[kChunkBytes - 1] = 1;  // a signal if it has no memory
+          region->publish(chunk);
+          region->give_back(chunk);
+        }
+      });
+    }
+    for (int n = 0; n < 100; ++n) region->cut_unused();
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(region->growth_error(), 0);
+    std::filesystem::remove(folder_ / "a.rec");
   }
 }
 
@@ -220,7 +281,7 @@ TEST_F(RegionMemory, SaysThatItsDescriptorWasClosed) {
       close(std::stoi(entry.path().filename()));
   }
   EXPECT_EQ(grow_to_the_end(*region), region->header().usable);
-  EXPECT_EQ(region->chunk_count(), 8u);
+  EXPECT_EQ(region->chunk_count(), 4u);
   EXPECT_EQ(what_bounds(region->growth_error()), "the recording could not grow: its descriptor was closed");
   EXPECT_EQ(what_bounds(0), "TRACE_RECORD_LIMIT");
   EXPECT_THAT(what_bounds(ENOSPC), HasSubstr("No space left on device"));
@@ -250,7 +311,7 @@ TEST_F(RegionMemory, GoesRoundWhereAFilterRefusesSystemCalls) {
       if (region == nullptr) _exit(1);
       if (!refuse(calls)) _exit(2);
       if (grow_to_the_end(*region) != region->header().usable) _exit(3);
-      _exit(region->growth_error() == EPERM && region->chunk_count() == 8 ? 0 : 4);
+      _exit(region->growth_error() == EPERM && region->chunk_count() == 4 ? 0 : 4);
     });
     std::filesystem::remove(folder_ / "a.rec");
     if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "no filters of system calls";
