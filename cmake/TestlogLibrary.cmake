@@ -97,7 +97,8 @@ function(testlog_direct_calls name)
   if(BUILD_SHARED_LIBS OR NOT TESTLOG_UNITY_BUILD)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
   endif()
-  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions)
+  # It loads no library that it does not call, such as spdlog.
+  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-needed)
 endfunction()
 
 # Warnings are private: users of the libraries do not inherit them.

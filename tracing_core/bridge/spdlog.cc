@@ -18,6 +18,14 @@
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/emit/log_event.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/spdlog_calls.h"
+
+#if !defined(SPDLOG_HEADER_ONLY)
+// Null in a program that does not use spdlog, which then is not loaded.
+namespace spdlog {
+[[gnu::weak]] decltype(apply_all) apply_all;
+}
+#endif
 
 namespace tracing { inline namespace v1 { namespace bridge {
 namespace {
@@ -98,7 +106,8 @@ class SpdlogSink final : public spdlog::sinks::sink {
     bool const in_subscriber = tracing::internal::thread_state.in_subscriber;  // an event would loop
     if (!in_subscriber) emit(message);
     for (ConsoleSink const& one : set_aside_) {
-      if (one.sink->should_log(message.level) && (in_subscriber || one.is_redirected())) one.sink->log(message);
+      bool const is_logged = tracing::internal::should_log(*one.sink, message.level);
+      if (is_logged && (in_subscriber || one.is_redirected())) one.sink->log(message);
     }
   }
   void flush() override {
@@ -119,7 +128,9 @@ bool is_console(spdlog::sink_ptr const& sink) noexcept { return console_of(sink)
 bool is_ours(spdlog::sink_ptr const& sink) noexcept { return dynamic_cast<SpdlogSink const*>(sink.get()) != nullptr; }
 
 void for_each_registered(std::function<void(LoggerPtr)> const& visit) {
-  spdlog::apply_all(visit);
+#if !defined(SPDLOG_HEADER_ONLY)
+  if (&spdlog::apply_all != nullptr) spdlog::apply_all(visit);
+#endif
   for (auto const* node = added_registries.load(std::memory_order_acquire); node != nullptr; node = node->next) {
     node->apply_all(visit);
   }
@@ -131,7 +142,7 @@ spdlog::sink_ptr spdlog_sink() { return std::make_shared<SpdlogSink>(); }
 
 bool attach(LoggerPtr const& logger, Console console) {
   if (logger == nullptr) return false;
-  auto& sinks = logger->sinks();
+  auto& sinks = tracing::internal::sinks_of(*logger);
   if (std::any_of(sinks.begin(), sinks.end(), is_ours)) return false;
   std::vector<ConsoleSink> set_aside;
   for (auto const& sink : sinks) {
@@ -149,7 +160,7 @@ bool attach(LoggerPtr const& logger, Console console) {
 
 bool detach(LoggerPtr const& logger) {
   if (logger == nullptr) return false;
-  auto& sinks = logger->sinks();
+  auto& sinks = tracing::internal::sinks_of(*logger);
   auto const found = std::find_if(sinks.begin(), sinks.end(), is_ours);
   if (found == sinks.end()) return false;
   auto const ours = std::static_pointer_cast<SpdlogSink>(*found);

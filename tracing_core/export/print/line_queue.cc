@@ -6,6 +6,7 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/print/sink_call.h"
+#include "tracing_core/export/spdlog_calls.h"
 #include "tracing_core/support/scoped_no_cancellation.h"
 #include "tracing_core/support/scoped_signal_block.h"
 #include "tracing_core/support/thread_info.h"
@@ -39,7 +40,7 @@ void LineQueue::start() noexcept {
 // ---- on the threads that write lines ----
 
 void LineQueue::write(Level level, std::string_view text) noexcept {
-  if (!sink_->should_log(to_spdlog(level))) return;
+  if (!should_log(*sink_, to_spdlog(level))) return;
   if (is_in_forked_child() || ended_.load(std::memory_order_acquire)) [[unlikely]]
     return write_directly(level, text);
   bool has_room;

@@ -1,7 +1,9 @@
 #include "tracing_core/export/line_sink.h"
 
-#include <spdlog/pattern_formatter.h>
+#include <spdlog/details/log_msg.h>
+#include <spdlog/formatter.h>
 
+#include "tracing_core/export/spdlog_calls.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/support/mutex.h"
 
@@ -30,9 +32,7 @@ void LineSink::log(spdlog::details::log_msg const& message) {
   write(level, line.view());
 }
 
-void LineSink::set_pattern(std::string const& pattern) {
-  set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern));
-}
+void LineSink::set_pattern(std::string const& pattern) { set_formatter(internal::make_pattern_formatter(pattern)); }
 
 void LineSink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
   support::MutexLock const lock(formatting_->mutex);

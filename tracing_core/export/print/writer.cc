@@ -6,6 +6,7 @@
 
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print/sink_call.h"
+#include "tracing_core/export/spdlog_calls.h"
 #include "tracing_core/support/thread_info.h"
 
 namespace tracing { inline namespace v1 {
@@ -24,7 +25,7 @@ void count_failure(F call) noexcept {
 
 void write_to(spdlog::sinks::sink& sink, LineSink* line_sink, Line const& line) noexcept {
   Metadata const& metadata = line.metadata;
-  if (!sink.should_log(to_spdlog(metadata.level()))) return;
+  if (!internal::should_log(sink, to_spdlog(metadata.level()))) return;
   if (line_sink != nullptr) return line_sink->write(metadata.level(), line.text);
   internal::give_to(sink, {.level = metadata.level(),
                            .text = line.text,
@@ -40,7 +41,7 @@ class ToSink final : public Writer {
   explicit ToSink(SinkPtr sink) : sink_(std::move(sink)), line_sink_(dynamic_cast<LineSink*>(sink_.get())) {}
 
   bool wants(Metadata const& metadata) const noexcept override {
-    return sink_ != nullptr && sink_->should_log(to_spdlog(metadata.level()));
+    return sink_ != nullptr && internal::should_log(*sink_, to_spdlog(metadata.level()));
   }
   void write(Line const& line) noexcept override {
     if (sink_ != nullptr) write_to(*sink_, line_sink_, line);
@@ -78,7 +79,7 @@ class Choosing final : public Writer {
   // Returns false for a line without a sink, so that or_else() passes it to the second writer.
   bool wants(Metadata const& metadata) const noexcept override {
     SinkPtr const sink = choose_(metadata);
-    return sink != nullptr && sink->should_log(to_spdlog(metadata.level()));
+    return sink != nullptr && internal::should_log(*sink, to_spdlog(metadata.level()));
   }
   void write(Line const& line) noexcept override {
     if (SinkPtr const sink = choose_(line.metadata)) write_to(*sink, dynamic_cast<LineSink*>(sink.get()), line);
