@@ -89,21 +89,39 @@ std::optional<Line> line_of(std::string_view text) {
   return is_line ? std::optional(std::move(line)) : std::nullopt;
 }
 
+// Calls `f` for each line in the last `max_bytes` of a file.
+template <class F>
+void for_each_line_of_file(std::string const& path, std::size_t max_bytes, F f) {
+  constexpr std::size_t kBlock = 16 * 1024;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;  // to open a FIFO would wait for a writer
+  std::ifstream file(path);
+  std::uintmax_t const size = std::filesystem::file_size(path, error);
+  if (!error && size > max_bytes) file.seekg(static_cast<std::streamoff>(size - max_bytes));
+  for (std::string text; file;) {
+    std::size_t const rest = text.size();  // of a line that the last block did not end
+    text.resize(rest + kBlock);
+    file.read(text.data() + rest, kBlock);
+    text.resize(rest + static_cast<std::size_t>(file.gcount()));
+    std::string_view lines = text;
+    if (file) lines = lines.substr(0, lines.rfind('\n') + 1);
+    std::size_t const read = lines.size();
+    while (!lines.empty()) f(next_word(lines, '\n'));
+    text.erase(0, read);
+  }
+}
+
 // Calls `f` for each line about `recording` or, if it is empty, for all lines, in the last `max_bytes` of each file of
 // the log. Skips the runs of a hunt, and lines that do not have the form of the log.
 template <class F>
 void for_each_line(std::string const& folder, std::string_view recording, std::size_t max_bytes, F f) {
   for (char const* const name : {"/runs.old.log", "/runs.log"}) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(folder + name, error)) continue;  // to open a FIFO would wait for a writer
-    std::ifstream file(folder + name);
-    std::uintmax_t const size = std::filesystem::file_size(folder + name, error);
-    if (!error && size > max_bytes) file.seekg(static_cast<std::streamoff>(size - max_bytes));
-    for (std::string text; std::getline(file, text);) {
-      if (text.find(recording) == text.npos || text.starts_with(kHunt)) continue;
-      auto line = line_of(text);
+    for_each_line_of_file(folder + name, max_bytes, [&](std::string_view text) {
+      // Each test of a large run reads the lines of the tests before it, so most lines are not parsed.
+      bool const may_have = text.ends_with(recording) || text.find('/') != text.npos;
+      auto line = may_have && !text.starts_with(kHunt) ? line_of(text) : std::nullopt;
       if (line && (recording.empty() || line->recording == recording)) f(*line);
-    }
+    });
   }
 }
 

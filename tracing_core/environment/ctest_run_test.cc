@@ -52,6 +52,23 @@ TEST(RunLog, TakesRunsOfOneTestEachForOne) {
   EXPECT_EQ(began("A 1 x; A 2 x; B 3 y;"), 1) << "a test that was repeated";
 }
 
+TEST(RunLog, FindsTheLinesOfARecordingInALongLog) {
+  tracing_test::TemporaryFolder const folder;
+  std::string log = "A 1 begin x.rec\n";
+  for (int i = 0; log.size() < 100'000; ++i) log += "A 2 begin other" + std::to_string(i) + ".rec\n";
+  log += "A 3 begin prefix.rec\nA 4 begin x.recent\nA 5 begin x.rec\nA 5 file x.rec/x.2.rec\nA 6 begin x.rec";
+  folder.write("runs.log", log);
+  auto const began = [&folder](std::size_t max_bytes) {
+    std::string seconds;
+    for (auto const& attempt : RunLog(folder / ".").attempts("x.rec", max_bytes))
+      seconds += std::to_string(attempt.began.ns) + (attempt.file == "x.2.rec" ? "! " : " ");
+    return seconds;
+  };
+  EXPECT_EQ(began(SIZE_MAX), "1 5! 6 ");
+  EXPECT_EQ(began(50'000), "5! 6 ");
+  EXPECT_EQ(RunLog(folder / ".").runs().size(), 1u) << "without a recording, it reads all lines";
+}
+
 TEST(RunLog, LeavesOutTheRunsOfAHunt) {
   EXPECT_EQ(began("A 1 x; A 2 y; hunt-B 3 x; hunt-C 4 x;"), 1);
   tracing_test::TemporaryFolder const folder;
