@@ -141,10 +141,15 @@ template <class Call>
                                                              Call const& call) {
   char const* const capture = capture_of(stream);
   internal::LaunchScope const numbered;
-  Span span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(log.name_of(function))),
+  std::optional<LaunchLog::Names> found;  // only for a span that is enabled
+  auto const names = [&] {
+    if (!found) found = log.names_of(function, stream);
+    return *found;
+  };
+  Span span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(names().kernel)),
                               tracing::kv("grid", tracing::display(internal::DimText(grid).view())),
                               tracing::kv("block", tracing::display(internal::DimText(block).view())), shared_bytes,
-                              tracing::kv("stream", log.number_of(stream)), tracing::kv("device", device.load()),
+                              tracing::kv("stream", names().stream), tracing::kv("device", device.load()),
                               tracing::kv("launch", numbered.id()),
                               tracing::kv("blocking", blocking ? std::optional(true) : std::nullopt),
                               tracing::kv("capture", capture), tracing::kv("gpu.time", tracing::empty));
