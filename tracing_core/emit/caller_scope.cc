@@ -151,6 +151,16 @@ bool is_off(Callsite const& statement) noexcept {
   return thread_state.in_subscriber || statement.metadata().level() > current().max_level_hint();
 }
 
+// Not inlined: for_caller() would save registers for it each time.
+[[gnu::noinline]] Callsite* add_site(Callsite* statement, Key const& key, CurrentCaller const& caller) noexcept {
+  if (is_off(*statement)) return statement;
+  try {
+    return sites.add(key, caller);
+  } catch (...) {  // std::bad_alloc
+    return statement;
+  }
+}
+
 constexpr MetadataParts kSilent{.text = "", .max_level = LevelFilter::off};
 constexpr Metadata silent_metadata(kSilent);
 constinit Callsite silent(silent_metadata, Interest::never);
@@ -190,12 +200,7 @@ Callsite* for_caller(Callsite* statement) noexcept {
   Key const key{statement, place, caller->line};
   if (Callsite* const found = sites.find(key)) [[likely]]
     return found;
-  if (is_off(*statement)) return statement;
-  try {
-    return sites.add(key, *caller);
-  } catch (...) {  // std::bad_alloc
-    return statement;
-  }
+  return add_site(statement, key, *caller);
 }
 
 }}}  // namespace tracing::v1::internal

@@ -174,33 +174,33 @@ bool StoredValues::grow(std::size_t count) noexcept {
 
 void StoredValues::keep_payloads() noexcept {
   std::uint32_t const start = last_;
-  auto const group = [&] { return reinterpret_cast<Group*>(data_ + start); };
+  auto const value_at = [&](std::uint32_t i) -> Value& { return values_of(group_at(start))[i]; };
   auto const keep = [&](std::uint32_t i, ValueKind kind, std::string_view payload) {
     std::size_t const room = support::padded_to_word(payload.size());
-    bool const fits = capacity_ - size_ >= room || grow(room);
-    auto& stored = reinterpret_cast<Value*>(group() + 1)[i];
-    if (!fits) {
-      stored = Value();
+    if (capacity_ - size_ < room && !grow(room)) [[unlikely]] {
+      value_at(i) = Value();
       return;
     }
     if (!payload.empty()) std::memcpy(data_ + size_, payload.data(), payload.size());
     auto const offset = static_cast<std::uintptr_t>(size_ - start);
-    stored = with_payload(kind, reinterpret_cast<char const*>(offset), payload.size());
+    value_at(i) = with_payload(kind, reinterpret_cast<char const*>(offset), payload.size());
     size_ += static_cast<std::uint32_t>(room);
-    group()->size += static_cast<std::uint32_t>(room);
   };
-  for (std::uint32_t i = 0; i < group()->count; ++i) {
-    Value const value = reinterpret_cast<Value const*>(group() + 1)[i];
-    ValueKind const kind = value.kind();
-    if (is_plain(kind)) continue;
+  std::uint32_t const count = group_at(start)->count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    ValueKind const kind = value_at(i).kind();
+    if (is_plain(kind)) [[likely]]
+      continue;
     if (kind == ValueKind::text || kind == ValueKind::verbatim || kind == ValueKind::bytes) {
-      keep(i, kind, value.as_text());
+      keep(i, kind, value_at(i).as_text());
       continue;
     }
+    Value const value = value_at(i);
     InlineTextBuffer<256> rendered;
     kind == ValueKind::error ? internal::append_stored_error(rendered, value) : append_debug(rendered, value);
     keep(i, kind == ValueKind::error ? kind : ValueKind::verbatim, rendered.view());
   }
+  group_at(start)->size = size_ - start;
 }
 
 std::size_t StoredValues::decode_group(char const* data, std::size_t at, Metadata const& metadata,

@@ -80,14 +80,19 @@ char const* Driver::State::capture_of(CUstream stream) const {
 }
 
 internal::DimText::DimText(Dim3 const& dim) noexcept {
+  auto const append = [this](char* at, unsigned x) {
+    if (x >= 10) return std::to_chars(at, std::end(text_), x).ptr;
+    *at = static_cast<char>('0' + x);  // as most sizes are
+    return at + 1;
+  };
   char* at = text_;
   *at++ = '(';
   for (unsigned const x : {dim.x, dim.y}) {
-    at = std::to_chars(at, std::end(text_), x).ptr;
+    at = append(at, x);
     *at++ = ',';
     *at++ = ' ';
   }
-  at = std::to_chars(at, std::end(text_), dim.z).ptr;
+  at = append(at, dim.z);
   *at++ = ')';
   size_ = static_cast<std::size_t>(at - text_);
 }
@@ -136,10 +141,15 @@ template <class Call>
                                                              Call const& call) {
   char const* const capture = capture_of(stream);
   internal::LaunchScope const numbered;
-  Span span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(log.name_of(function))),
+  std::optional<LaunchLog::Names> found;  // only for a span that is enabled
+  auto const names = [&] {
+    if (!found) found = log.names_of(function, stream);
+    return *found;
+  };
+  Span span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(names().kernel)),
                               tracing::kv("grid", tracing::display(internal::DimText(grid).view())),
                               tracing::kv("block", tracing::display(internal::DimText(block).view())), shared_bytes,
-                              tracing::kv("stream", log.number_of(stream)), tracing::kv("device", device.load()),
+                              tracing::kv("stream", names().stream), tracing::kv("device", device.load()),
                               tracing::kv("launch", numbered.id()),
                               tracing::kv("blocking", blocking ? std::optional(true) : std::nullopt),
                               tracing::kv("capture", capture), tracing::kv("gpu.time", tracing::empty));

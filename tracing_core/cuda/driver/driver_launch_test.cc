@@ -36,6 +36,14 @@ TEST(Driver, RecordsTheObservedEndInTheSpanOfTheLaunch) {
             "launch=#1}: tracing::cuda_test: completed launch=#1 observed_by=cuCtxSynchronize after_us=<us>\n");
 }
 
+TEST(Driver, PrintsSizesOfAnyNumberOfDigits) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  std::string const text = printed_of_driver(
+      [&] { driver.launch_kernel(function, {4294967295, 65535, 10}, {0, 9, 100}, 0, nullptr, nullptr); });
+  EXPECT_THAT(text, HasSubstr(" grid=(4294967295, 65535, 10) block=(0, 9, 100) "));
+}
+
 TEST(Driver, RecordsACooperativeLaunchLikeAnyOther) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");

@@ -75,12 +75,18 @@ void LaunchLog::add_kernel(CUfunction function, CUmodule module, std::string con
 
 void LaunchLog::remove_kernels(CUmodule module) {
   MutexLock const lock(mutex_);
+  last_kernel_ = nullptr;
   std::erase_if(kernels_, [&](auto const& kernel) { return kernel.second.module == module; });
 }
 
 std::string_view LaunchLog::name_of(CUfunction function) {
   MutexLock const lock(mutex_);
   return kernel_of(function).name;
+}
+
+LaunchLog::Names LaunchLog::names_of(CUfunction function, CUstream stream) {
+  MutexLock const lock(mutex_);
+  return {kernel_of(function).name, stream_of(stream).launches.stream()};
 }
 
 LaunchLog::Added LaunchLog::begin(CUfunction function, CUstream stream, LaunchRing::New const& launch, Span&& span,
@@ -202,12 +208,15 @@ LaunchLog::EventInfo& LaunchLog::info_of(CUevent event) {
 }
 
 LaunchLog::Kernel& LaunchLog::kernel_of(CUfunction function) {
+  if (last_kernel_ != nullptr && last_function_ == function) return *last_kernel_;
   auto found = kernels_.find(function);
   if (found == kernels_.end()) {
     std::string const name = fmt::format("the function at {}", static_cast<void const*>(function));
     found = kernels_.emplace(function, Kernel{nullptr, kept(name), false}).first;
   }
-  return found->second;
+  last_function_ = function;
+  last_kernel_ = &found->second;
+  return *last_kernel_;
 }
 
 template <class F>

@@ -41,6 +41,12 @@ class LaunchLog {
     bool is_first = false;  ///< of its kernel
   };
 
+  /// What a launch runs, and where.
+  struct Names {
+    std::string_view kernel;
+    std::uint64_t stream = 0;
+  };
+
   /// The launches that an event waits for: all launches of a stream up to a mark.
   struct EventMark {
     std::uint64_t stream = 0;
@@ -74,6 +80,8 @@ class LaunchLog {
   void remove_kernels(CUmodule module);
   /// Returns the name of a kernel; `the function at 0x1234` if it is unknown. Valid until the process ends.
   std::string_view name_of(CUfunction function);
+  /// Returns name_of() and number_of(), under one lock.
+  Names names_of(CUfunction function, CUstream stream);
 
   /// Adds a launch whose call is about to be made.
   Added begin(CUfunction function, CUstream stream, LaunchRing::New const& launch, Span&& span, Span&& perf);
@@ -141,6 +149,9 @@ class LaunchLog {
   CUstream last_handle_ TRACING_GUARDED_BY(mutex_) = nullptr;
   Stream* last_used_ TRACING_GUARDED_BY(mutex_) = nullptr;  // may be null
   std::unordered_map<CUstream, Stream*> streams_ TRACING_GUARDED_BY(mutex_);
+  // The kernel that was used last, as above.
+  CUfunction last_function_ TRACING_GUARDED_BY(mutex_) = nullptr;
+  Kernel* last_kernel_ TRACING_GUARDED_BY(mutex_) = nullptr;  // may be null
   std::unordered_map<CUfunction, Kernel> kernels_ TRACING_GUARDED_BY(mutex_);
   std::unordered_map<CUevent, EventInfo> events_ TRACING_GUARDED_BY(mutex_);
   // Includes destroyed streams, so that Added never dangles. The object of a destroyed stream is reused once it has no

@@ -210,6 +210,17 @@ TEST_F(LaunchLogTest, NamesKernelsUntilTheirModuleIsUnloaded) {
   EXPECT_EQ(name, "saxpy");
 }
 
+TEST_F(LaunchLogTest, NamesTheKernelAndTheStreamOfALaunch) {
+  log_.add_kernel(handle<CUfunction>(1), nullptr, "saxpy");
+  log_.add_kernel(handle<CUfunction>(2), nullptr, "scale");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(log_.names_of(handle<CUfunction>(1), kFirst).kernel, "saxpy");
+    EXPECT_EQ(log_.names_of(handle<CUfunction>(2), kSecond).kernel, "scale");
+    EXPECT_EQ(log_.names_of(handle<CUfunction>(2), kFirst).stream, log_.number_of(kFirst));
+    EXPECT_EQ(log_.names_of(handle<CUfunction>(2), nullptr).stream, 0u);
+  }
+}
+
 TEST(LaunchLog, NamesOfKernelsOutliveIt) {
   std::vector<Launch> all;
   {

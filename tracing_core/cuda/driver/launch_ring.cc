@@ -10,7 +10,8 @@ void LaunchRing::push(New const& launch, std::string_view kernel, std::uint64_t 
   std::size_t const at = slot(size_);
   if (span || perf) [[unlikely]] {
     if (spans_.empty()) spans_.resize(entries_.size());
-    spans_[at] = {std::move(span), std::move(perf)};
+    spans_[at].span = std::move(span);
+    spans_[at].perf = std::move(perf);
   }
   Entry& entry = entries_[at];
   entry.launch = launch;
