@@ -110,6 +110,7 @@ struct LoadedFunction {
   std::shared_ptr<Program const> program;  // the kernel's program
   ptx::Function const* function = nullptr;
   DecodedKernel const* kernel = nullptr;
+  std::string name;  // as people read it: kernel_name()
   std::atomic<int> max_dynamic_shared_bytes{0};
   std::atomic<int> shared_carveout{-1};
 };

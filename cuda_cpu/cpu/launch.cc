@@ -13,7 +13,6 @@
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/executor/machine/places.h"
 #include "tracing_core/cuda/activity.h"
-#include "tracing_core/cuda/driver/kernel_name.h"
 #include "tracing_core/cuda/driver/launch_log.h"
 #include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
@@ -111,11 +110,10 @@ void report_opcode_totals(RunStatistics const& statistics, tracing::Span const& 
 void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant end) noexcept {
   auto const& [grid, block, dynamic_shared_bytes] = launch.shape;
   auto const& entry = *launch.function->function;
-  std::string const kernel = tracing::cuda::kernel_name(entry.name.c_str());
   tracing::cuda::report_activity(*launch.call, {.kind = tracing::cuda::ActivityKind::kernel,
                                                 .begin = begin,
                                                 .end = end,
-                                                .kernel = kernel,
+                                                .kernel = launch.function->name,
                                                 .grid = {grid.x, grid.y, grid.z},
                                                 .block = {block.x, block.y, block.z},
                                                 .shared_bytes = entry.static_shared_bytes + dynamic_shared_bytes,

@@ -9,6 +9,7 @@
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/fatbin/choose.h"
 #include "cuda_cpu/ptx/parse.h"
+#include "tracing_core/cuda/driver/kernel_name.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -189,6 +190,7 @@ CUresult module_get_function(CUfunction* out, CUmodule handle, char const* name)
     function->program = module->program;
     function->function = entry;
     function->kernel = module->program->find_kernel(name);
+    function->name = tracing::cuda::kernel_name(name);
     function->max_dynamic_shared_bytes = kSharedBytes - static_cast<int>(entry->static_shared_bytes);
     *out = reinterpret_cast<CUfunction>(device.functions.add(std::move(function)));
     module->functions.emplace(name, *out);
