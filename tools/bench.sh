@@ -52,13 +52,13 @@ build() {
     -DTESTLOG_BUILD_BENCHMARKS=ON -DTESTLOG_BUILD_TESTS=OFF -DTESTLOG_BUILD_EXAMPLES=OFF >/dev/null
   cmake --build "$1" --target "${@:3}"
 }
-build build/bench ON tracing_benchmarks testlog_benchmarks startup_testlog startup_plain startup_gtest record_requests testlog_command
+build build/bench ON tracing_benchmarks testlog_benchmarks testlog_shown_benchmarks startup_testlog startup_plain startup_gtest record_requests testlog_command
 cuda=''
 if grep -q '^TESTLOG_CUDA_INCLUDE_DIR:.*=/' build/bench/CMakeCache.txt; then
   build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_cpu_executor_benchmarks cuda_cpu_runtime_benchmarks
   cuda=build/bench
 fi
-build build/bench_static OFF tracing_benchmarks testlog_benchmarks startup_testlog
+build build/bench_static OFF tracing_benchmarks testlog_benchmarks testlog_shown_benchmarks startup_testlog
 
 rust=''
 if command -v cargo >/dev/null && [[ -d /usr/share/cargo/registry/tracing-subscriber-0.3.16 ]]; then

@@ -17,21 +17,38 @@ import time
 TURNS = 7
 
 
-PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/testlog_benchmarks")
+PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/testlog_benchmarks",
+            "testlog/benchmarks/testlog_shown_benchmarks")
+
+# Rows of programs that run with variables.
+VARIABLES = {"field_capture_info": {"TRACE_CAPTURE": "info"},
+             "store_off": {"TRACE_CAPTURE": "off", "TRACE_FILTER": "off"},
+             "store_capture_info": {"TRACE_CAPTURE": "info"},
+             "store_capture_debug": {"TRACE_CAPTURE": "debug"},
+             "store_shown": {"TRACE_FILTER": "trace", "TRACE_OUTPUT": "/dev/null"}}
 
 # Rows that are compared with another row.
 OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
              "perf_summary_2_threads": "perf_summary", "span_registry_2_threads": "span_registry", "request_full_2_threads": "request_full",
              "spdlog_bridged": "spdlog_alone", "nvtx_out": "nvtx_tool", "nvtx_in": "nvtx_tool", "nvtx_in_off": "nvtx_tool",
-             "captured_event": "captured_spdlog", "captured_span": "counter",
+             "captured_event": "captured_spdlog", "captured_event_text": "captured_spdlog_text",
+             "captured_event_five": "captured_spdlog_five", "captured_span": "counter",
+             "shown_event": "captured_event", "shown_event_text": "captured_event_text", "shown_event_five": "captured_event_five",
+             "shown_span": "captured_span", "shown_span_text": "captured_span_text", "shown_request": "captured_request",
+             "shown_span_2_threads": "shown_span", "shown_event_first_lap": "shown_event", "shown_span_first_lap": "shown_span",
+             "shown_event_below_100": "shown_event", "shown_event_below_1000": "shown_event",
+             "shown_event_below_10000": "shown_event", "field_evaluated": "field_function", "field_capture_info": "off_event",
+             "records_again": "records_first", "line_non_blocking_2_threads": "line_non_blocking",
+             **{f"store_{kind}": "store_without" for kind in ("off", "capture_info", "capture_debug", "captured", "shown")},
              "captured_span_2_threads": "captured_span",
              "captured_event_2_threads": "captured_event", "captured_event_4_threads": "captured_event",
              "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog",
              "recorded_event_first_lap": "recorded_event_later_lap", "recorded_span_first_lap": "recorded_span_later_lap",
              "recorded_file_event_first_lap": "recorded_file_event_later_lap"}
 
-# Rows whose iterations are too long for counting instructions.
-LONG = ("parse_100000_directives", "chrome_span_10m", "recorded_small_program")
+# Rows whose instructions are not counted: their iterations are too long, or they record so much before.
+NOT_COUNTED = ("parse_100000_directives", "chrome_span_10m", "recorded_small_program", "recorded_event_later_lap",
+               "recorded_span_later_lap", "recorded_file_event_later_lap")
 # Rows whose runs take seconds and are long enough for one turn.
 ONE_TURN = ("chrome_span_10m",)
 
@@ -40,8 +57,8 @@ class Failed(Exception):
     """A benchmark reports that its result is not valid."""
 
 
-def run(command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def run(command, variables=None):
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | (variables or {})).stdout
 
 
 # With a CUDA Toolkit: a launch, as processor time of the launching thread, and a PTX instruction on the CPU, compared with one
@@ -64,10 +81,16 @@ COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB
 SHOWN = COUNTED | {"peak_mib": "{:.0f} MiB at the peak", "text_bytes": "{:.0f} bytes of code", "data_misses": "{:.2f} misses of the data cache"}
 
 
+def base_of(name):
+    """The name of a row, from the benchmark's, which may say how often it repeats."""
+    return name.split("/")[0]
+
+
 def ours_ns(program, name, clock="real_time", counted=None):
     # Short slices: a long one is hardly ever undisturbed on a shared machine.
     slices = ["--benchmark_min_time=0.01", "--benchmark_repetitions=10"]
-    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"])
+    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"],
+               VARIABLES.get(base_of(name)))
     rows = [row for row in json.loads(text)["benchmarks"] if row.get("run_type") == "iteration"]
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
@@ -105,18 +128,14 @@ def in_turns(*measurements, turns=TURNS):
     return best
 
 
-def has_instructions(name):
-    return name not in LONG and not name.endswith(("_threads", "_lap"))
-
-
 def instructions(program, name):
     """Instructions and misses of the data cache for one iteration: the difference between two runs of known length."""
     counts = []
     for iterations in (2000, 12000):
         result = subprocess.run(
             ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", program,
-             f"--benchmark_filter=^{re.escape(name.split('/')[0])}(/|$)"], capture_output=True, text=True,
-            env=os.environ | {"TRACING_BENCH_ITERATIONS": str(iterations)})
+             f"--benchmark_filter=^{re.escape(base_of(name))}(/|$)"], capture_output=True, text=True,
+            env=os.environ | {"TRACING_BENCH_ITERATIONS": str(iterations)} | VARIABLES.get(base_of(name), {}))
         found = [re.search(pattern + r"\s+([\d,]+)", result.stderr) for pattern in (r"I\s+refs:", r"D1\s+misses:")]
         if None in found:
             return None
@@ -290,7 +309,7 @@ def main():
 
     measured = {}
     for program, name in ((program, name) for program in PROGRAMS for name in names(f"{args.programs}/{program}")):
-        base = name.split("/")[0]
+        base = base_of(name)
         if not re.search(args.only, base):
             continue
         shared, static = f"{args.programs}/{program}", f"{args.static_programs}/{program}"
@@ -307,7 +326,7 @@ def main():
             peer, peer_ns = "spdlog", measured["line_spdlog"]
         if peer_ns is None and OWN_PEERS.get(base) in measured:
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
-        counted = instructions(shared, name) if args.instructions and has_instructions(base) else None
+        counted = instructions(shared, name) if args.instructions and base not in NOT_COUNTED else None
         if counted is not None:
             more["data_misses"] = counted[1]
         add(base, ours, peer, peer_ns, static_ns, counted and counted[0], more)
