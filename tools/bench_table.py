@@ -3,45 +3,58 @@
 import argparse
 import itertools
 import json
-import os
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
-# The speed of a shared machine changes within seconds, so benchmarks that are compared alternate, and the lowest time of each
-# counts, which was disturbed least.
-TURNS = 7
+from bench_measure import TURNS, Failed, cachegrind, in_turns, per_repetition, run
+from bench_programs import bytes_of_record, ctest_rows, reader_rows, startup_rows
 
+PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/testlog_benchmarks",
+            "testlog/benchmarks/testlog_shown_benchmarks")
 
-PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/testlog_benchmarks")
+# Rows of programs that run with variables.
+VARIABLES = {"field_capture_info": {"TRACE_CAPTURE": "info"},
+             "store_off": {"TRACE_CAPTURE": "off", "TRACE_FILTER": "off"},
+             "store_capture_info": {"TRACE_CAPTURE": "info"},
+             "store_capture_debug": {"TRACE_CAPTURE": "debug"},
+             "store_shown": {"TRACE_FILTER": "trace", "TRACE_OUTPUT": "/dev/null"}}
 
 # Rows that are compared with another row.
 OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
              "perf_summary_2_threads": "perf_summary", "span_registry_2_threads": "span_registry", "request_full_2_threads": "request_full",
              "spdlog_bridged": "spdlog_alone", "nvtx_out": "nvtx_tool", "nvtx_in": "nvtx_tool", "nvtx_in_off": "nvtx_tool",
-             "captured_event": "captured_spdlog", "captured_span": "counter",
+             "captured_event": "captured_spdlog", "captured_event_text": "captured_spdlog_text",
+             "captured_event_five": "captured_spdlog_five", "captured_span": "counter",
+             "shown_event": "captured_event", "shown_event_text": "captured_event_text", "shown_event_five": "captured_event_five",
+             "shown_span": "captured_span", "shown_span_text": "captured_span_text", "shown_request": "captured_request",
+             "shown_span_2_threads": "shown_span", "shown_event_first_lap": "shown_event", "shown_span_first_lap": "shown_span",
+             "shown_event_below_100": "shown_event", "shown_event_below_1000": "shown_event",
+             "shown_event_below_10000": "shown_event", "field_evaluated": "field_function", "field_capture_info": "off_event",
+             "records_again": "records_first", "line_non_blocking_2_threads": "line_non_blocking",
+             **{f"store_{kind}": "store_without" for kind in ("off", "capture_info", "capture_debug", "captured", "shown")},
              "captured_span_2_threads": "captured_span",
              "captured_event_2_threads": "captured_event", "captured_event_4_threads": "captured_event",
              "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog",
              "recorded_event_first_lap": "recorded_event_later_lap", "recorded_span_first_lap": "recorded_span_later_lap",
              "recorded_file_event_first_lap": "recorded_file_event_later_lap"}
 
-# Rows whose iterations are too long for counting instructions.
-LONG = ("parse_100000_directives", "chrome_span_10m", "recorded_small_program")
+# Rows with the statement of quill that they are compared with, if its benchmarks were built.
+QUILL = {"off_event": "off", "line_non_blocking": "line", **{
+    f"{kind}_{row}": statement for kind in ("captured", "shown")
+    for row, statement in (("event", "event"), ("event_text", "text"), ("event_five", "five"), ("request", "request"))}}
+
+# Rows whose records are also measured in bytes of a recording.
+RECORDED = [f"{kind}_{row}" for kind in ("captured", "shown")
+            for row in ("event", "event_text", "event_five", "span", "span_text", "request")]
+
+# Rows whose instructions are not counted: their iterations are too long, or they record so much before.
+NOT_COUNTED = ("parse_100000_directives", "chrome_span_10m", "recorded_small_program", "recorded_event_later_lap",
+               "recorded_span_later_lap", "recorded_file_event_later_lap")
 # Rows whose runs take seconds and are long enough for one turn.
 ONE_TURN = ("chrome_span_10m",)
-
-
-class Failed(Exception):
-    """A benchmark reports that its result is not valid."""
-
-
-def run(command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 # With a CUDA Toolkit: a launch, as processor time of the launching thread, and a PTX instruction on the CPU, compared with one
@@ -61,13 +74,26 @@ def names(program):
 COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak",
            "bytes_of_open_span": "{:.0f} bytes an open span", "resident_kib_more": "{:.0f} KiB more in memory",
            "written_kib_more": "{:.0f} KiB of these written"}
-SHOWN = COUNTED | {"peak_mib": "{:.0f} MiB at the peak", "text_bytes": "{:.0f} bytes of code", "data_misses": "{:.2f} misses of the data cache"}
+SHOWN = COUNTED | {"peak_mib": "{:.0f} MiB at the peak", "seconds": "{} s", "recorded_bytes": "{} bytes recorded",
+                   "wall_ms": "{} ms of wall time", "written_kib": "{} KiB written", "quill_instructions": "quill: {} instructions",
+                    "text_bytes": "{:.0f} bytes of code", "data_misses": "{:.2f} misses of the data cache"}
+
+
+def base_of(name):
+    """The name of a row, from the benchmark's, which may say how often it repeats."""
+    return name.split("/")[0]
+
+
+def clock_of(program, name):
+    """Processor time for what a test pays on one thread, as for quill, whose other part runs on this thread in between."""
+    return "cpu_time" if program.startswith("testlog/") and not name.endswith("manual_time") else "real_time"
 
 
 def ours_ns(program, name, clock="real_time", counted=None):
     # Short slices: a long one is hardly ever undisturbed on a shared machine.
     slices = ["--benchmark_min_time=0.01", "--benchmark_repetitions=10"]
-    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"])
+    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"],
+               VARIABLES.get(base_of(name)))
     rows = [row for row in json.loads(text)["benchmarks"] if row.get("run_type") == "iteration"]
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
@@ -94,85 +120,11 @@ def rust_ns(rust, name):
     return json.loads(run([rust, name]))["ns"] if rust else None
 
 
-def in_turns(*measurements, turns=TURNS):
-    """The lowest of several alternating runs of each; None for a missing measurement."""
-    best = [None] * len(measurements)
-    for _ in range(turns):
-        for i, measure in enumerate(measurements):
-            value = measure() if measure else None
-            if value is not None and (best[i] is None or value < best[i]):
-                best[i] = value
-    return best
-
-
-def has_instructions(name):
-    return name not in LONG and not name.endswith(("_threads", "_lap"))
-
-
 def instructions(program, name):
     """Instructions and misses of the data cache for one iteration: the difference between two runs of known length."""
-    counts = []
-    for iterations in (2000, 12000):
-        result = subprocess.run(
-            ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", program,
-             f"--benchmark_filter=^{re.escape(name.split('/')[0])}(/|$)"], capture_output=True, text=True,
-            env=os.environ | {"TRACING_BENCH_ITERATIONS": str(iterations)})
-        found = [re.search(pattern + r"\s+([\d,]+)", result.stderr) for pattern in (r"I\s+refs:", r"D1\s+misses:")]
-        if None in found:
-            return None
-        counts.append([int(one.group(1).replace(",", "")) for one in found])
-    return [(after - before) / 10000 for before, after in zip(*counts)]
-
-
-def process_ns(program, variables=None):
-    started = time.perf_counter()
-    subprocess.run([program], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | (variables or {}))
-    return (time.perf_counter() - started) * 1e9
-
-
-def startup_rows(folder, static_folder):
-    """What testlog adds to a process with one test and one record: shared and static; the latter is None without a folder."""
-    folder += "/testlog/benchmarks"
-    static = f"{static_folder}/testlog/benchmarks/startup_testlog" if static_folder else None
-    with tempfile.TemporaryDirectory() as recordings:
-        recording = {"TRACE_RECORD": f"{recordings}/%p.rec"}
-        testlog, recorded, libraries, gtest, linked = in_turns(
-            lambda: process_ns(f"{folder}/startup_testlog"), lambda: process_ns(f"{folder}/startup_testlog", recording),
-            lambda: process_ns(f"{folder}/startup_plain"), lambda: process_ns(f"{folder}/startup_gtest"),
-            (lambda: process_ns(static)) if static else None, turns=300)
-    yield "startup", testlog - libraries, None  # compared with the same libraries without testlog
-    yield "startup_recorded", recorded - libraries, None  # the same with a recording in a file
-    yield "startup_over_gtest", testlog - gtest, linked - gtest if linked else None  # compared with GoogleTest alone
-
-
-CONVERSIONS = ("perfetto", "xplane", "folded", "chrome")
-
-
-def conversion_rows(folder, records, is_wanted):
-    """Processor time for each record of a recording that `testlog export` converts, and the memory that the command takes at most;
-    that is no less than this program takes, about 15 MiB."""
-    formats = [one for one in CONVERSIONS if is_wanted(f"convert_{one}")]
-    if not formats:
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        recording, out = f"{temporary}/requests.rec", f"{temporary}/out"
-        run([f"{folder}/tracing_core/benchmarks/record_requests", recording, str(records)])
-        peaks = {}
-
-        def convert(one):
-            with subprocess.Popen([f"{folder}/bin/testlog", "export", recording, f"--{one}", out], stderr=subprocess.PIPE, text=True) as process:
-                notes = process.stderr.read()
-                _, status, usage = os.wait4(process.pid, 0)
-                process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode != 0 or notes:
-                raise Failed(f"convert_{one}: {notes or process.returncode}")
-            shutil.rmtree(out) if os.path.isdir(out) else os.unlink(out)
-            peaks[one] = max(usage.ru_maxrss / 1024, peaks.get(one, 0))
-            return (usage.ru_utime + usage.ru_stime) * 1e9 / records
-
-        times = in_turns(*(lambda one=one: convert(one) for one in formats), turns=3)
-        for one, ns in zip(formats, times):
-            yield f"convert_{one}", ns, {"peak_mib": round(peaks[one], 1)}
+    runs = [cachegrind([program, f"--benchmark_filter=^{re.escape(base_of(name))}(/|$)"],
+                       {"TRACING_BENCH_ITERATIONS": str(iterations)} | VARIABLES.get(base_of(name), {})) for iterations in (2000, 12000)]
+    return per_repetition(*runs, 10000)
 
 
 FUNCTIONS = 100
@@ -245,108 +197,160 @@ def versions(rust):
     return lines
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", required=True, metavar="FOLDER", help="build folder of " + " and ".join(PROGRAMS))
-    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="build folder of the same, linked statically")
-    parser.add_argument("--rust", default="")
-    parser.add_argument("--cuda", default="", metavar="FOLDER", help="the build folder with the benchmarks of CUDA")
-    parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="include folders for the compile-time rows")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--only", default="", metavar="PATTERN")
-    parser.add_argument("--records", type=int, default=10_000_000, metavar="N", help="how many records are converted")
-    parser.add_argument("--instructions", action="store_true")
-    args = parser.parse_args()
+class Table:
+    """Prints rows, and keeps them for --json."""
 
-    for line in versions(args.rust):
-        print(f"# {line}")
-    rows = []
+    def __init__(self, wants_instructions):
+        self.rows, self.failed, self.measured = [], [], {}
+        self.wants_instructions = wants_instructions
+        columns = f"{'row, in nanoseconds':30} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7} {'quill':>9}"
+        print(columns + (f" {'instructions':>12}" if wants_instructions else ""))
 
-    def add(name, ours, peer, peer_ns, static_ns=None, counted=None, more=None):
-        row = {"name": name, "ours_ns": round(ours, 2), "static_ns": round(static_ns, 2) if static_ns else None, "peer": peer if peer_ns else None,
-               "peer_ns": round(peer_ns, 2) if peer_ns else None, "ratio": round(ours / peer_ns, 3) if peer_ns else None}
+    def add(self, name, ours, peer=None, peer_ns=None, static_ns=None, counted=None, more=None, quill_ns=None):
+        self.measured[name] = ours
+        more = dict(more or {})
+        row = {"name": name, "ours_ns": round(ours, 2), "static_ns": round(static_ns, 2) if static_ns else None,
+               "peer": peer if peer_ns else None, "peer_ns": round(peer_ns, 2) if peer_ns else None,
+               "ratio": round(ours / peer_ns, 3) if peer_ns else None, "quill_ns": round(quill_ns, 2) if quill_ns else None}
         if counted is not None:
-            row["instructions"] = counted
-        row.update(more or {})
-        rows.append(row)
-        shown = f"{peer_ns:14.2f} {row['ratio']:7.3f}" if peer_ns else f"{'-':>14} {'-':>7}"
-        extra = f" {counted:9.0f}" if counted is not None else ""
-        static = f"{static_ns:11.2f}" if static_ns else f"{'-':>11}"
-        notes = [row["peer"] or "", *(SHOWN[key].format(value) for key, value in (more or {}).items())]
-        print(f"{name:30} {ours:14.2f} {static} {shown}{extra}  {', '.join(note for note in notes if note)}", flush=True)
+            row["instructions"], more["data_misses"] = counted
+        row.update(more)
+        self.rows.append(row)
 
-    print(f"{'row, in nanoseconds':30} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
+        def cell(value, form, width):
+            return f"{value:{form}}" if value is not None else f"{'-':>{width}}"
 
-    failed = []
+        cells = [f"{name:30} {ours:14.2f}", cell(static_ns or None, "11.2f", 11), cell(row["peer_ns"], "14.2f", 14),
+                 cell(row["ratio"], "7.3f", 7), cell(row["quill_ns"], "9.2f", 9)]
+        if self.wants_instructions:
+            cells.append(cell(row.get("instructions"), "12.0f", 12))
+        notes = [row["peer"] or "", *(SHOWN[key].format(value) for key, value in more.items())]
+        print(" ".join(cells) + "  " + ", ".join(note for note in notes if note), flush=True)
 
-    def measured_in_turns(name, *measurements, turns=TURNS):
+    def in_turns(self, name, *measurements, turns=TURNS):
         """None, and an error message, if a benchmark failed; the other rows are still measured."""
         try:
             return in_turns(*measurements, turns=turns)
         except Failed as error:
-            failed.append(name)
-            print(error, file=sys.stderr)
+            self.fail(name, error)
             return None
 
-    measured = {}
-    for program, name in ((program, name) for program in PROGRAMS for name in names(f"{args.programs}/{program}")):
-        base = name.split("/")[0]
-        if not re.search(args.only, base):
-            continue
-        shared, static = f"{args.programs}/{program}", f"{args.static_programs}/{program}"
-        more = {}
-        found = measured_in_turns(base, lambda: ours_ns(shared, name, counted=more),
-                                  (lambda: ours_ns(static, name)) if args.static_programs else None,
-                                  lambda: rust_ns(args.rust, base), turns=1 if base in ONE_TURN else TURNS)
-        if found is None:
-            continue
-        ours, static_ns, peer_ns = found
-        measured[base] = ours
-        peer = "rust tracing"
-        if peer_ns is None and base.startswith("line_full") and "line_spdlog" in measured:
-            peer, peer_ns = "spdlog", measured["line_spdlog"]
-        if peer_ns is None and OWN_PEERS.get(base) in measured:
-            peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
-        counted = instructions(shared, name) if args.instructions and has_instructions(base) else None
-        if counted is not None:
-            more["data_misses"] = counted[1]
-        add(base, ours, peer, peer_ns, static_ns, counted and counted[0], more)
-    if args.cuda and re.search(args.only, "launch"):
-        found = measured_in_turns("launch", *(
-            lambda program=program, name=name: ours_ns(f"{args.cuda}/cuda_tests/benchmarks/{program}", name, "cpu_time")
-            for program, name, _ in LAUNCHES))
-        launches = dict(zip((name for _, name, _ in LAUNCHES), found or ()))
-        for _, name, peer in LAUNCHES if found else ():
-            add(name, launches[name], peer, launches.get(peer))
-    if args.cuda and re.search(args.only, "runtime"):
-        program = f"{args.cuda}/cuda_cpu/runtime/cuda_cpu_runtime_benchmarks"
-        found = measured_in_turns("runtime", lambda: ours_ns(program, "runtime_launch", "cpu_time"),
-                                  lambda: once_ns(program, "runtime_load_first"), lambda: ours_ns(program, "runtime_load_further"))
-        for name, ns in zip(("runtime_launch", "runtime_load_first", "runtime_load_further"), found or ()):
-            add(name, ns, None, None)
-    if args.cuda and re.search(args.only, "executor"):
-        program = f"{args.cuda}/cuda_cpu/executor/cuda_cpu_executor_benchmarks"
-        for kernel in KERNELS:
-            one, two = in_turns(lambda: instruction_ns(program, kernel, 1), lambda: instruction_ns(program, kernel, 2))
-            add(f"executor_{kernel}", one, None, None)
-            add(f"executor_{kernel}_2", two, f"executor_{kernel}", one)
-    if re.search(args.only, "startup"):
-        for name, ours, static_ns in startup_rows(args.programs, args.static_programs):
-            add(name, ours, None, None, static_ns)
-    try:
-        for name, ns, more in conversion_rows(args.programs, args.records, lambda name: re.search(args.only, name)):
-            add(name, ns, None, None, more=more)
-    except Failed as error:
-        failed.append("convert")
+    def fail(self, name, error):
+        self.failed.append(name)
         print(error, file=sys.stderr)
-    if args.include and re.search(args.only, "compile"):
+
+    def add_all(self, name, rows):
+        """Adds rows until one of them fails."""
+        try:
+            for row in rows:
+                self.add(**row)
+        except Failed as error:
+            self.fail(name, error)
+
+    def counted(self, program, name):
+        return instructions(program, name) if self.wants_instructions and base_of(name) not in NOT_COUNTED else None
+
+
+def add_benchmarks(table, args, is_wanted):
+    for program, name in ((program, name) for program in PROGRAMS for name in names(f"{args.programs}/{program}")):
+        base = base_of(name)
+        if is_wanted(base):
+            add_benchmark(table, args, program, name)
+
+
+def add_benchmark(table, args, program, name):
+    base, shared, static, more = base_of(name), f"{args.programs}/{program}", f"{args.static_programs}/{program}", {}
+    clock = clock_of(program, name)
+    found = table.in_turns(base, lambda: ours_ns(shared, name, clock, more),
+                           (lambda: ours_ns(static, name, clock)) if args.static_programs else None, lambda: rust_ns(args.rust, base),
+                           (lambda: ours_ns(args.quill, QUILL[base], "cpu_time")) if args.quill and base in QUILL else None,
+                           turns=1 if base in ONE_TURN else TURNS)
+    if found is None:
+        return
+    ours, static_ns, peer_ns, quill_ns = found
+    peer = "rust tracing"
+    if peer_ns is None and base.startswith("line_full") and "line_spdlog" in table.measured:
+        peer, peer_ns = "spdlog", table.measured["line_spdlog"]
+    if peer_ns is None and OWN_PEERS.get(base) in table.measured:
+        peer, peer_ns = OWN_PEERS[base], table.measured[OWN_PEERS[base]]
+    if base in RECORDED:
+        more["recorded_bytes"] = bytes_of_record(args.programs, shared, base)
+    counted = table.counted(shared, name)
+    if counted is not None and quill_ns is not None:
+        more["quill_instructions"] = round(instructions(args.quill, QUILL[base])[0])
+    table.add(base, ours, peer, peer_ns, static_ns, counted, more, quill_ns)
+
+
+def add_launches(table, folder):
+    programs = {name: f"{folder}/cuda_tests/benchmarks/{program}" for program, name, _ in LAUNCHES}
+    found = table.in_turns("launch", *(lambda name=name: ours_ns(programs[name], name, "cpu_time") for name in programs))
+    for (_, name, peer), ns in zip(LAUNCHES, found or ()):
+        table.add(name, ns, peer, table.measured.get(peer), counted=table.counted(programs[name], name))
+
+
+def add_runtime(table, folder):
+    program = f"{folder}/cuda_cpu/runtime/cuda_cpu_runtime_benchmarks"
+    with tempfile.TemporaryDirectory() as recordings:
+        VARIABLES["runtime_launch_captured"] = {"TRACE_RECORD": f"{recordings}/%p.rec"}
+        found = table.in_turns(
+            "runtime", lambda: ours_ns(program, "runtime_launch", "cpu_time"),
+            lambda: ours_ns(program, "runtime_launch_captured", "cpu_time"), lambda: once_ns(program, "runtime_load_first"),
+            lambda: ours_ns(program, "runtime_load_further"))
+        peers = {"runtime_launch_captured": "runtime_launch"}
+        for name, ns in zip(("runtime_launch", "runtime_launch_captured", "runtime_load_first", "runtime_load_further"), found or ()):
+            counted = table.counted(program, name) if name.startswith("runtime_launch") else None
+            table.add(name, ns, peers.get(name), table.measured.get(peers.get(name)), counted=counted)
+
+
+def add_executor(table, folder):
+    program = f"{folder}/cuda_cpu/executor/cuda_cpu_executor_benchmarks"
+    for kernel in KERNELS:
+        one, two = in_turns(lambda: instruction_ns(program, kernel, 1), lambda: instruction_ns(program, kernel, 2))
+        table.add(f"executor_{kernel}", one)
+        table.add(f"executor_{kernel}_2", two, f"executor_{kernel}", one)
+
+
+def parsed_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", required=True, metavar="FOLDER", help="build folder of " + " and ".join(PROGRAMS))
+    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="build folder of the same, linked statically")
+    parser.add_argument("--rust", default="")
+    parser.add_argument("--quill", default="", metavar="PROGRAM", help="the benchmarks of the peer quill")
+    parser.add_argument("--cuda", default="", metavar="FOLDER", help="the build folder with the benchmarks of CUDA")
+    parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="include folders for the compile-time rows")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--only", default="", metavar="PATTERN")
+    parser.add_argument("--recording", type=int, default=256, metavar="MIB", help="how large a recording is read")
+    parser.add_argument("--tests", type=int, default=1000, metavar="N", help="how many tests ctest runs")
+    parser.add_argument("--instructions", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    args = parsed_arguments()
+
+    def is_wanted(name):
+        return re.search(args.only, name)
+
+    for line in versions(args.rust):
+        print(f"# {line}")
+    table = Table(args.instructions)
+    add_benchmarks(table, args, is_wanted)
+    for name, add in (("launch", add_launches), ("runtime", add_runtime), ("executor", add_executor)):
+        if args.cuda and is_wanted(name):
+            add(table, args.cuda)
+    if is_wanted("startup"):
+        table.add_all("startup", startup_rows(args.programs, args.static_programs, args.instructions))
+    table.add_all("ctest", ctest_rows(args.programs, args.tests, is_wanted, args.instructions))
+    table.add_all("readers", reader_rows(args.programs, args.recording, is_wanted, args.instructions))
+    if args.include and is_wanted("compile"):
         for row in compile_rows(args.include):
-            add(*row[:4], more=row[4])
+            table.add(*row[:4], more=row[4])
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
-    if failed:
-        sys.exit(f"rows that failed: {', '.join(failed)}")
+            json.dump(table.rows, file, indent=1)
+    if table.failed:
+        sys.exit(f"rows that failed: {', '.join(table.failed)}")
 
 
 if __name__ == "__main__":

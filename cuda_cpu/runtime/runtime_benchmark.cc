@@ -1,11 +1,14 @@
 // Measures the calls of the runtime library's stand-in for which programs wait: launches, and loads of modules. Run
-// each benchmark in a process of its own, so that load_first is the first load.
+// each benchmark in a process of its own, so that load_first is the first load. runtime_launch_captured needs
+// TRACE_RECORD.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "tracing_core/benchmarks/count.h"
 
 namespace {
 
@@ -31,7 +34,8 @@ void runtime_launch(benchmark::State& state) {
   }
   cudaStreamSynchronize(stream);
 }
-BENCHMARK(runtime_launch);
+TRACING_BENCHMARK(runtime_launch);
+TRACING_BENCHMARK(runtime_launch)->Name("runtime_launch_captured");
 
 // With the first kernel looked up, which a launch needs, too.
 void load(benchmark::State& state, char const* file, char const* name) {

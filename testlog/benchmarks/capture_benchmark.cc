@@ -1,4 +1,4 @@
-// Measures what a record costs in a test program, which captures it.
+// Measures what a record costs in a test program that captures it and shows nothing.
 #include <gtest/gtest.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
@@ -6,23 +6,32 @@
 
 #include <memory>
 
-#include "tracing_core/benchmarks/support.h"
-#include "tracing_core/benchmarks/workload.h"
+#include "testlog/benchmarks/captured.h"
 #include "tracing_core/support/span_clock.h"
-#include "tracing_core/tracing.h"
 
 namespace {
 
 // The peer: spdlog's sink that keeps the last messages.
-void log_to_ring(int rows, int columns) {
+spdlog::logger& ring() {
   static spdlog::logger logger("workload", std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(32768));
-  logger.info("step rows={} columns={}", rows, columns);
+  return logger;
 }
+void log_to_ring(int rows, int columns) { ring().info("step rows={} columns={}", rows, columns); }
 void captured_spdlog(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) log_to_ring(i++, 2);
 }
 TRACING_BENCHMARK(captured_spdlog);
+void captured_spdlog_text(benchmark::State& state) {
+  int i = 0;
+  for (auto _ : state) ring().info("step rows={} name={}", i++, "checked");
+}
+TRACING_BENCHMARK(captured_spdlog_text);
+void captured_spdlog_five(benchmark::State& state) {
+  int i = 0;
+  for (auto _ : state) ring().info("step a={} b={} c={} d={} e={}", i++, 2, 3, 4, 5);
+}
+TRACING_BENCHMARK(captured_spdlog_five);
 template <int kThreads>
 void captured_spdlog_threads(benchmark::State& state) {
   bench::on_threads(state, kThreads, [](int i) { log_to_ring(i, 2); });
@@ -36,15 +45,13 @@ void counter(benchmark::State& state) {
 }
 TRACING_BENCHMARK(counter);
 
-// Makes an event inside three spans.
-void captured_event(benchmark::State& state) {
-  TRACE_SPAN(info, "outer", tracing::kv("id", 1));
-  TRACE_SPAN(info, "middle", tracing::kv("id", 2));
-  TRACE_SPAN(info, "inner", tracing::kv("id", 3));
-  int i = 0;
-  for (auto _ : state) workload::event(i++, 2);
-}
-TRACING_BENCHMARK(captured_event);
+TRACING_BENCHMARK(captured::event)->Name("captured_event");
+TRACING_BENCHMARK(captured::text_event)->Name("captured_event_text");
+TRACING_BENCHMARK(captured::five_event)->Name("captured_event_five");
+TRACING_BENCHMARK(captured::span)->Name("captured_span");
+TRACING_BENCHMARK(captured::text_span)->Name("captured_span_text");
+TRACING_BENCHMARK(captured::request)->Name("captured_request");
+
 template <int kThreads>
 void captured_event_threads(benchmark::State& state) {
   bench::on_threads(state, kThreads, [](int i) { workload::event(i, 2); });
@@ -52,11 +59,6 @@ void captured_event_threads(benchmark::State& state) {
 TRACING_THREADS_BENCHMARK(captured_event_threads<2>)->Name("captured_event_2_threads");
 TRACING_THREADS_BENCHMARK(captured_event_threads<4>)->Name("captured_event_4_threads");
 
-void captured_span(benchmark::State& state) {
-  int i = 0;
-  for (auto _ : state) workload::span(i++, 2);
-}
-TRACING_BENCHMARK(captured_span);
 template <int kThreads>
 void captured_span_threads(benchmark::State& state) {
   bench::on_threads(state, kThreads, [](int i) { workload::span(i, 2); });
@@ -68,22 +70,6 @@ void captured_open_span(benchmark::State& state) {
 }
 TRACING_BENCHMARK(captured_open_span);
 
-// Makes a span with three events.
-void captured_request(benchmark::State& state) {
-  int i = 0;
-  for (auto _ : state) workload::request(i++, 2);
-}
-TRACING_BENCHMARK(captured_request);
-
-// The benchmarks are a test, since testlog captures while tests run. Nothing is shown.
 TEST_LOG(Benchmarks, Run, .default_filter = "off") { benchmark::RunSpecifiedBenchmarks(); }
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  testing::InitGoogleTest(&argc, argv);
-  auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  delete listeners.Release(listeners.default_result_printer());  // standard output is for the benchmarks
-  return RUN_ALL_TESTS();
-}

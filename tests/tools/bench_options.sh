@@ -27,10 +27,14 @@ expect 2 '--json needs a FILE' --json
 expect 2 '--json needs a FILE' --json --only span
 expect 2 '--only needs a PATTERN' --instructions --only
 expect 2 '--only ( is not a regular expression' --only '('
-expect 2 '--records needs a number' --records --only convert
-expect 2 '--records needs a number' --records many
+expect 2 '--recording needs a number' --recording --only convert
+expect 2 '--recording needs a number' --recording many
+expect 2 '--recording needs a number' --recording 63
+expect 2 '--tests needs a number from 1 to 1000' --tests 1001
+expect 2 '--quill needs a FOLDER' --quill --only event
+expect 2 '--quill .: there is no include/quill/Backend.h in this folder' --quill .
 expect 2 '--json nowhere/table.json: cannot write there' --json nowhere/table.json
 expect 2 '--json .: cannot write there' --json .
-expect 99 'it builds' --json table.json --only 'span|event' --records 1000 --instructions
+expect 99 'it builds' --json table.json --only 'span|event' --recording 1000 --tests 10 --instructions
 expect 99 'it builds'
 [[ ! -e table.json ]]

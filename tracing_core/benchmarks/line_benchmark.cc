@@ -95,38 +95,61 @@ void write_alone(benchmark::State& state) {
 }
 TRACING_BENCHMARK(write_alone);
 
-// Prints to a file by a separate writing thread: the cost on the emitting thread, which pauses before lines would be
-// dropped.
-void line_non_blocking(benchmark::State& state) {
-  static auto const written = [] {
+// A sink with a writing thread and its file, which write_out() empties before lines would be dropped.
+struct NonBlocking {
+  explicit NonBlocking(benchmark::State& state) {
+    bench::use(state, [&] {
+      return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(made.first)})).build();
+    });
+  }
+  void write_out(benchmark::State& state) {
+    made.first->flush();
+    if (ftruncate(file->descriptor(), 0) != 0) state.SkipWithError("cannot truncate the file");
+    if (made.first->dropped() != 0) state.SkipWithError("a line was dropped");
+  }
+  static std::shared_ptr<tracing::FdSink> make_file() {
     char path[] = "/tmp/tracing_benchmark_XXXXXX";
     auto const file = std::make_shared<tracing::FdSink>(mkstemp(path));
     unlink(path);
-    return std::pair{file, tracing::non_blocking(file)};
-  }();
-  auto const& file = written.first;  // Clang 14 cannot capture structured bindings
-  auto const& sink = written.second.first;
-  bench::use(state,
-             [&] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
-  auto const write_out = [&] {
-    sink->flush();
-    if (ftruncate(file->descriptor(), 0) != 0) state.SkipWithError("cannot truncate the file");
-  };
+    return file;
+  }
+
+  std::shared_ptr<tracing::FdSink> const file = make_file();
+  std::pair<std::shared_ptr<tracing::NonBlockingSink>, tracing::WorkerGuard> const made = tracing::non_blocking(file);
+};
+constexpr int kLinesBetweenWriteOuts = 50'000;
+
+// Measures the time on the emitting thread.
+void line_non_blocking(benchmark::State& state) {
+  static auto& output = *new NonBlocking(state);
   int i = 0;
   workload::in_three_spans([&] {
     for (auto _ : state) {
       ++i;
       workload::message(i, i * 0.5);
-      if (i % 50000 != 0) continue;
+      if (i % kLinesBetweenWriteOuts != 0) continue;
       state.PauseTiming();
-      write_out();
+      output.write_out(state);
       state.ResumeTiming();
     }
   });
-  write_out();  // otherwise several short runs would fill the queue
-  if (sink->dropped() != 0) state.SkipWithError("a line was dropped");
+  output.write_out(state);  // otherwise several short runs would fill the queue
 }
-BENCHMARK(line_non_blocking);
+TRACING_BENCHMARK(line_non_blocking);
+
+void line_non_blocking_2_threads(benchmark::State& state) {
+  static auto& output = *new NonBlocking(state);
+  int const lines = bench::count_or(kLinesBetweenWriteOuts);
+  auto const around = [](auto run) { workload::in_three_spans(run); };
+  for (auto _ : state) {
+    double const seconds = bench::seconds_on_threads(2, around, [lines] {
+      for (int i = 0; i < lines / 2; ++i) workload::message(i, i * 0.5);
+    });
+    state.SetIterationTime(seconds / lines);
+    output.write_out(state);
+  }
+}
+TRACING_THREADS_BENCHMARK(line_non_blocking_2_threads);
 
 // The peer: a spdlog logger that prints this line through this sink.
 void line_spdlog(benchmark::State& state) {

@@ -40,7 +40,7 @@ void recorded_small_program(benchmark::State& state) {
     state.counters["written_kib_more"] = bench::kib_in(kMemory, "Private_Dirty:") - written;
   }
 }
-BENCHMARK(recorded_small_program)->Iterations(1)->Repetitions(1)->UseManualTime();
+BENCHMARK(recorded_small_program)->Apply(bench::once);
 
 constexpr std::size_t kLimitBytes = std::size_t{64} << 20;  // the default
 
@@ -53,39 +53,36 @@ enum class Lap : bool { first, later };
 // Fills nearly all of the recording once. Before that it is empty, or filled by earlier records.
 template <Lap lap, std::size_t kBytesOfRecord, class Layer, class Record>
 void time_lap(benchmark::State& state, Layer layer, Record record) {
-  constexpr int kRecords = static_cast<int>(kLimitBytes / kBytesOfRecord / 100 * 95);
+  int const records = bench::count_or(static_cast<int>(kLimitBytes / kBytesOfRecord / 100 * 95));
   for (auto _ : state) {
     bench::use(state, [&] { return RegistryBuilder().with(layer(state)).build(); });
     workload::in_three_spans([&] {
-      for (int i = 0; lap == Lap::later && i < 2 * kRecords; ++i) record(i, 2);
+      for (int i = 0; lap == Lap::later && i < 2 * records; ++i) record(i, 2);
       auto const begin = Clock::now();
-      for (int i = 0; i < kRecords; ++i) record(i, 2);
-      state.SetIterationTime(seconds_since(begin) / kRecords);
+      for (int i = 0; i < records; ++i) record(i, 2);
+      state.SetIterationTime(seconds_since(begin) / records);
     });
   }
 }
-// Runs a benchmark once, since a process makes one recording.
-void once(benchmark::internal::Benchmark* one) { one->Iterations(1)->Repetitions(1)->UseManualTime(); }
-
 template <Lap lap>
 void event_lap(benchmark::State& state) {
   time_lap<lap, 32>(state, layer_of_memory, workload::event);
 }
-BENCHMARK(event_lap<Lap::later>)->Name("recorded_event_later_lap")->Apply(once);
-BENCHMARK(event_lap<Lap::first>)->Name("recorded_event_first_lap")->Apply(once);
+BENCHMARK(event_lap<Lap::later>)->Name("recorded_event_later_lap")->Apply(bench::once);
+BENCHMARK(event_lap<Lap::first>)->Name("recorded_event_first_lap")->Apply(bench::once);
 
 template <Lap lap>
 void span_lap(benchmark::State& state) {
   time_lap<lap, 48>(state, layer_of_memory, workload::span);
 }
-BENCHMARK(span_lap<Lap::later>)->Name("recorded_span_later_lap")->Apply(once);
-BENCHMARK(span_lap<Lap::first>)->Name("recorded_span_first_lap")->Apply(once);
+BENCHMARK(span_lap<Lap::later>)->Name("recorded_span_later_lap")->Apply(bench::once);
+BENCHMARK(span_lap<Lap::first>)->Name("recorded_span_first_lap")->Apply(bench::once);
 
 template <Lap lap>
 void file_event_lap(benchmark::State& state) {
   time_lap<lap, 32>(state, layer_of_file, workload::event);
 }
-BENCHMARK(file_event_lap<Lap::later>)->Name("recorded_file_event_later_lap")->Apply(once);
-BENCHMARK(file_event_lap<Lap::first>)->Name("recorded_file_event_first_lap")->Apply(once);
+BENCHMARK(file_event_lap<Lap::later>)->Name("recorded_file_event_later_lap")->Apply(bench::once);
+BENCHMARK(file_event_lap<Lap::first>)->Name("recorded_file_event_first_lap")->Apply(bench::once);
 
 }  // namespace

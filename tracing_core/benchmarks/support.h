@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "tracing_core/benchmarks/count.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/setup.h"
@@ -69,30 +70,44 @@ inline void expect_bytes(benchmark::State& state, CountingSink const& sink) {
       static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
+/// Runs `work()` on several threads at once and returns the seconds from the beginning of the first to the end of the
+/// last. Each thread calls `around(run)`, which calls `run()`.
+template <class Around, class F>
+double seconds_on_threads(std::size_t threads, Around around, F work) {
+  using Clock = std::chrono::steady_clock;
+  std::latch ready(static_cast<std::ptrdiff_t>(threads));
+  std::vector<std::thread> running;
+  std::vector<Clock::time_point> begins(threads), ends(threads);
+  for (std::size_t t = 0; t < threads; ++t) {
+    running.emplace_back([&, t] {
+      around([&] {
+        ready.arrive_and_wait();
+        begins[t] = Clock::now();
+        work();
+        ends[t] = Clock::now();
+      });
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  auto const took = *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end());
+  return std::chrono::duration<double>(took).count();
+}
+
 /// Calls `f(i)` on several threads at once. An iteration's time is the time from the beginning of the first call to the
 /// end of the last, divided by the number of all calls: with enough processors and no waiting, the time of one thread
 /// divided by `threads`.
 template <class F>
-void on_threads(benchmark::State& state, std::size_t threads, F f) {
-  constexpr int kCalls = 100'000;
-  using Clock = std::chrono::steady_clock;
+void on_threads(benchmark::State& state, int threads, F f) {
+  int const calls = count_or(100'000 * threads) / threads;
+  auto const after_first = [&f](auto run) {
+    f(0);  // the first record of a thread costs more
+    run();
+  };
   for (auto _ : state) {
-    std::latch ready(static_cast<std::ptrdiff_t>(threads));
-    std::vector<std::thread> running;
-    std::vector<Clock::time_point> begins(threads), ends(threads);
-    for (std::size_t t = 0; t < threads; ++t) {
-      running.emplace_back([&, t] {
-        f(0);  // the first record of a thread costs more
-        ready.arrive_and_wait();
-        begins[t] = Clock::now();
-        for (int i = 0; i < kCalls; ++i) f(i);
-        ends[t] = Clock::now();
-      });
-    }
-    for (std::thread& thread : running) thread.join();
-    auto const took = *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end());
-    double const calls = kCalls * static_cast<double>(threads);
-    state.SetIterationTime(std::chrono::duration<double>(took).count() / calls);
+    double const seconds = seconds_on_threads(static_cast<std::size_t>(threads), after_first, [&] {
+      for (int i = 0; i < calls; ++i) f(i);
+    });
+    state.SetIterationTime(seconds / (calls * threads));
   }
 }
 
@@ -139,13 +154,10 @@ void time_open_span(benchmark::State& state, F open) {
   for (auto _ : state) open();
 }
 
-/// Sets the number of iterations from the environment, to count instructions by the difference of two runs.
-inline void count(benchmark::internal::Benchmark* one) {
-  if (char const* const iterations = std::getenv("TRACING_BENCH_ITERATIONS")) one->Iterations(std::atol(iterations));
-}
+/// Sets how often a benchmark with on_threads() repeats, whose calls are counted.
+inline void few(benchmark::internal::Benchmark* one) { one->Iterations(count_or(0) != 0 ? 1 : 4)->UseManualTime(); }
 
 }  // namespace bench
 
-#define TRACING_BENCHMARK(f) BENCHMARK(f)->Apply(bench::count)
 /// Registers a benchmark that uses on_threads().
-#define TRACING_THREADS_BENCHMARK(f) BENCHMARK(f)->Iterations(4)->UseManualTime()
+#define TRACING_THREADS_BENCHMARK(f) BENCHMARK(f)->Apply(bench::few)

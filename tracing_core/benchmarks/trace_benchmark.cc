@@ -89,7 +89,7 @@ void chrome_span_10m(benchmark::State& state) {
     state.counters["peak_kib_more"] = peak_kib() - before;
   }
 }
-BENCHMARK(chrome_span_10m)->Iterations(1)->Repetitions(1)->UseManualTime();
+BENCHMARK(chrome_span_10m)->Apply(bench::once);
 
 void folded_span(benchmark::State& state) {
   std::string const& path = bench::temporary_path();
