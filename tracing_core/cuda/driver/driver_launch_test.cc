@@ -39,8 +39,9 @@ TEST(Driver, RecordsTheObservedEndInTheSpanOfTheLaunch) {
 TEST(Driver, PrintsSizesOfAnyNumberOfDigits) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
-  std::string const text = printed_of_driver(
-      [&] { driver.launch_kernel(function, {4294967295, 65535, 10}, {0, 9, 100}, 0, nullptr, nullptr); });
+  std::string const text = printed_of_driver([&] {
+    driver.launch_kernel(function, {4294967295, 65535, 10}, {0, 9, 100}, 0, nullptr, nullptr);
+  });
   EXPECT_THAT(text, HasSubstr(" grid=(4294967295, 65535, 10) block=(0, 9, 100) "));
 }
 
