@@ -224,6 +224,14 @@ TEST_F(DefaultRecording, StaysIfAllShallBeKept) {
   EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Passes.rec"));
 }
 
+TEST_F(DefaultRecording, IsCutAfterItsLastUsedChunk) {
+  run("Plain.Fails");
+  auto const size = std::filesystem::file_size(folder_ / "recordings/testlog_scenarios.Plain.Fails.rec");
+  constexpr std::size_t kChunk = 16384, kHeads = 12288;
+  EXPECT_EQ(size % kChunk, kHeads % kChunk);
+  EXPECT_LE(size, kHeads + 4 * kChunk) << "one of callsites, one or two of marks, one of the thread";
+}
+
 TEST_F(DefaultRecording, IsRemovedOnlyOnRequestWithTraceRecord) {
   std::string const own = folder_ / "own.rec";
   run("Plain.Passes", {{"TRACE_RECORD", own}});
