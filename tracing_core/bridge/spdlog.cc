@@ -128,7 +128,9 @@ bool is_console(spdlog::sink_ptr const& sink) noexcept { return console_of(sink)
 bool is_ours(spdlog::sink_ptr const& sink) noexcept { return dynamic_cast<SpdlogSink const*>(sink.get()) != nullptr; }
 
 void for_each_registered(std::function<void(LoggerPtr)> const& visit) {
-#if !defined(SPDLOG_HEADER_ONLY)
+#if defined(SPDLOG_HEADER_ONLY)
+  spdlog::apply_all(visit);
+#else
   if (&spdlog::apply_all != nullptr) spdlog::apply_all(visit);
 #endif
   for (auto const* node = added_registries.load(std::memory_order_acquire); node != nullptr; node = node->next) {
