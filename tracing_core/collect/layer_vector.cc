@@ -19,8 +19,8 @@ LayerVector::LayerVector(std::vector<std::unique_ptr<Layer>> layers) : layers_(s
 Hooks LayerVector::hooks() const noexcept {
   Hooks hooks = Hooks::none;
   for (auto const& layer : layers_) hooks = hooks | layer->hooks();
-  return hooks &
-         ~(Hooks::scopes | Hooks::direct);  // `scopes` replaces four calls, which the other layers here may need
+  // Hooks::scopes replaces four calls, which other layers here may need.
+  return hooks & ~(Hooks::scopes | Hooks::direct);
 }
 
 void LayerVector::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {

@@ -63,8 +63,7 @@ bool compress(std::string const&, int descriptor) {
 bool keep_passed(std::string const& path, std::string const& folder, std::string const& name, int count,
                  std::uintmax_t max_bytes) noexcept {
   try {
-    int more = std::max(count, 0) + 1;  // kept when the number was larger
-    while (more <= kMaxPassedRecordings && unlink(passed_path(folder, name, more).c_str()) == 0) ++more;
+    for (int i = kMaxPassedRecordings; i > std::max(count, 0); --i) unlink(passed_path(folder, name, i).c_str());
     if (count <= 0) return false;
     std::error_code error;
     fs::create_directory(folder + "/passed", error);

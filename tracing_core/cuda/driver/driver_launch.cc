@@ -80,19 +80,14 @@ char const* Driver::State::capture_of(CUstream stream) const {
 }
 
 internal::DimText::DimText(Dim3 const& dim) noexcept {
-  auto const append = [this](char* at, unsigned x) {
-    if (x >= 10) return std::to_chars(at, std::end(text_), x).ptr;
-    *at = static_cast<char>('0' + x);  // as most sizes are
-    return at + 1;
-  };
   char* at = text_;
   *at++ = '(';
   for (unsigned const x : {dim.x, dim.y}) {
-    at = append(at, x);
+    at = std::to_chars(at, std::end(text_), x).ptr;
     *at++ = ',';
     *at++ = ' ';
   }
-  at = append(at, dim.z);
+  at = std::to_chars(at, std::end(text_), dim.z).ptr;
   *at++ = ')';
   size_ = static_cast<std::size_t>(at - text_);
 }
