@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kCallsPerCheck = 64;  // reading a folder of 10,000 files takes some 20 ms
+constexpr int kCallsPerCheck = 64;  // reading a folder of 10,000 files takes some 20 ms
 
 // `name` is that of the recording, with `.rec`.
 std::string passed_path(std::string const& folder, std::string const& name, int number) {
@@ -63,8 +63,13 @@ bool compress(std::string const&, int descriptor) {
 bool keep_passed(std::string const& path, std::string const& folder, std::string const& name, int count,
                  std::uintmax_t max_bytes) noexcept {
   try {
-    for (int i = kMaxPassedRecordings; i > std::max(count, 0); --i) unlink(passed_path(folder, name, i).c_str());
-    if (count <= 0) return false;
+    auto const remove_from = [&](int first) {
+      for (int i = kMaxPassedRecordings; i >= first; --i) unlink(passed_path(folder, name, i).c_str());
+    };
+    if (count <= 0) {
+      remove_from(1);
+      return false;
+    }
     std::error_code error;
     fs::create_directory(folder + "/passed", error);
     std::string part;
@@ -74,10 +79,12 @@ bool keep_passed(std::string const& path, std::string const& folder, std::string
       unlink(part.c_str());
       return false;
     }
+    // Not replaced by a rename: ext4 then writes the data of the other file to the disk at once.
+    remove_from(count);
     for (int i = count; i > 1; --i)
       std::rename(passed_path(folder, name, i - 1).c_str(), passed_path(folder, name, i).c_str());
     bool const is_kept = std::rename(part.c_str(), passed_path(folder, name, 1).c_str()) == 0;
-    if (std::random_device{}() % kCallsPerCheck == 0) limit_passed(folder, max_bytes);
+    if (std::chrono::steady_clock::now().time_since_epoch().count() % kCallsPerCheck == 0) limit_passed(folder, max_bytes);
     return is_kept;
   } catch (...) {  // out of memory
     return false;
