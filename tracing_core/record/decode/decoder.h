@@ -99,6 +99,8 @@ class Decoder {
   /// the track is still in its spans; otherwise the chunk says which spans it is in. `clock` gives the times of records
   /// before the chunk's own clock. Returns how many records are missing before the chunk.
   std::uint64_t begin(ChunkRecords const& chunk, internal::ChunkClock const& clock) noexcept;
+  /// Takes the bytes of the same chunk after it has grown.
+  void extend(std::string_view bytes) noexcept { chunk_.bytes = bytes; }
   /// Goes to the next record of the chunk, and fills in all of `record` but its values, its context and the names that
   /// it borrows. Returns false at the end of the chunk, and where its bytes make no sense: then error() says why.
   bool next(Entry& record);

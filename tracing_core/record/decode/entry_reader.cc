@@ -36,7 +36,13 @@ bool EntryReader::next() {
   track_.thread = thread_;
   track_.lost = lost_;
   track_.open.assign(spans_.begin(), spans_.end());
+  is_at_end_ = true;
   return false;
+}
+
+void EntryReader::resume() {
+  if (std::exchange(is_at_end_, false)) --chunk_;
+  decoder_.extend({chunk().data(), chunk().size()});
 }
 
 void EntryReader::begin_chunk() {
@@ -124,19 +130,19 @@ bool is_later(EntryReader const* a, EntryReader const* b) noexcept {
 
 EntriesInOrder::EntriesInOrder(RecordingState& recording) {
   for (std::size_t i = 0; i < recording.tracks.size(); ++i) {
-    EntryReader& reader = readers_.emplace_back(recording, recording.tracks[i], recording.chunks_of_tracks[i]);
-    if (reader.next()) waiting_.push_back(&reader);
+    add(readers_.emplace_back(recording, recording.tracks[i], recording.chunks_of_tracks[i]));
   }
-  std::make_heap(waiting_.begin(), waiting_.end(), is_later);
 }
 
-Entry const* EntriesInOrder::next() {
-  if (last_ != nullptr && last_->next()) {
-    waiting_.push_back(last_);
-    std::push_heap(waiting_.begin(), waiting_.end(), is_later);
-  }
-  last_ = nullptr;
-  if (waiting_.empty()) return nullptr;
+void EntriesInOrder::add(EntryReader& reader) {
+  if (!reader.next()) return;
+  waiting_.push_back(&reader);
+  std::push_heap(waiting_.begin(), waiting_.end(), is_later);
+}
+
+Entry const* EntriesInOrder::next(std::uint64_t until) {
+  if (last_ != nullptr) add(*std::exchange(last_, nullptr));
+  if (waiting_.empty() || waiting_.front()->entry().ticks > until) return nullptr;
   std::pop_heap(waiting_.begin(), waiting_.end(), is_later);
   last_ = waiting_.back();
   waiting_.pop_back();

@@ -24,6 +24,11 @@ class EntryReader final : SiteSource {
   // Goes to the next entry; false at the end.
   bool next();
   Entry const& entry() const noexcept { return entry_; }
+  bool is_at_end() const noexcept { return is_at_end_; }
+  // Goes on after the last chunk has grown, or chunks were added behind it. REQUIRES: the records are in memory.
+  void resume();
+  // The place in `chunks` of the chunk that it reads; no earlier chunk is needed any more.
+  std::size_t chunk_index() const noexcept { return is_at_end_ ? chunk_ - 1 : chunk_; }
 
  private:
   RecordedChunk const& chunk() const noexcept { return *chunks_[chunk_]; }
@@ -40,6 +45,7 @@ class EntryReader final : SiteSource {
   std::uint64_t lost_ = 0;
   std::vector<RecordedChunk*> const& chunks_;
   std::size_t chunk_ = 0;
+  bool is_at_end_ = false;
   std::vector<std::uint64_t> buffer_;  // see RecordingState::records_of()
   SpanTracker<std::uint64_t> spans_;
   Decoder decoder_;
@@ -51,9 +57,12 @@ class EntryReader final : SiteSource {
 // The entries of all tracks in the order of time.
 class EntriesInOrder {
  public:
+  EntriesInOrder() = default;
   explicit EntriesInOrder(RecordingState& recording);
-  // The next entry; null at the end. Valid until the next call.
-  Entry const* next();
+  // Adds the next entry of a track, if there is one, and those after it.
+  void add(EntryReader& reader);
+  // The next entry; null at the end, and if it is after `until` (ticks). Valid until the next call.
+  Entry const* next(std::uint64_t until = UINT64_MAX);
 
  private:
   std::deque<EntryReader> readers_;

@@ -14,7 +14,13 @@
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/ring/layout.h"
 
-namespace tracing { inline namespace v1 { namespace recording {
+namespace tracing { inline namespace v1 {
+
+namespace internal {
+class Region;
+}
+
+namespace recording {
 
 template <class T>
 T load(char const* at) noexcept {
@@ -74,8 +80,8 @@ struct RecordedChunk {
   std::size_t size() const noexcept { return words.size() * 8; }
   void cut_off(std::size_t bytes_there);
   template <class F>
-  void for_each_head(F&& f) const {
-    for (std::size_t at = 0; at + sizeof(internal::RecordHead) <= size();) {
+  void for_each_head(std::size_t from, F&& f) const {
+    for (std::size_t at = from; at + sizeof(internal::RecordHead) <= size();) {
       auto const head = load<internal::RecordHead>(data() + at);
       if (head.words < 2) break;
       f(head);
@@ -87,6 +93,8 @@ struct RecordedChunk {
 // Opens a recording, `x.rec` or `x.rec.gz`, also in a TAR: `run.tar/x.rec`. On failure, returns null and sets `error`
 // to the reason.
 std::unique_ptr<RecordingSource> open_source(std::string const& path, std::string& error);
+// Makes a source of a region that other threads write to. The region must outlive it.
+std::unique_ptr<RecordingSource> source_of(internal::Region const& region);
 // Opens a file, or a part of it, as it is.
 std::unique_ptr<RecordingSource> open_bytes(std::string const& path, std::string& error, std::size_t begin = 0,
                                             std::size_t size = SIZE_MAX);
@@ -114,4 +122,5 @@ constexpr std::size_t max_sites_in(std::size_t file_bytes, std::size_t record_by
 // As read_thread() of a DescribedThread, but keeps the name.
 bool read_thread(std::string_view content, Thread& thread);
 
-}}}  // namespace tracing::v1::recording
+}  // namespace recording
+}}  // namespace tracing::v1

@@ -32,26 +32,32 @@ std::unique_ptr<Recording> recording_of(std::unique_ptr<RecordingState> state,
 
 }  // namespace
 
-std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint64_t from_ticks) {
-  class Memory final : public RecordingSource {
-   public:
-    explicit Memory(internal::Region const& region) noexcept
-        : region_(region), base_(reinterpret_cast<char const*>(&region.header())) {}
-    std::size_t size() const noexcept override { return region_.size_bytes(); }
-    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      std::size_t const size = region_.size_bytes();  // it may grow meanwhile
-      bytes = std::min(bytes, size - std::min(offset, size));
-      internal::copy_racing(base_ + offset, static_cast<char*>(to), bytes);
-      std::atomic_thread_fence(std::memory_order_acquire);
-      return bytes;
-    }
+// The memory of a region.
+class RegionSource final : public RecordingSource {
+ public:
+  explicit RegionSource(internal::Region const& region) noexcept
+      : region_(region), base_(reinterpret_cast<char const*>(&region.header())) {}
+  std::size_t size() const noexcept override { return region_.size_bytes(); }
+  std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+    std::size_t const size = region_.size_bytes();  // it may grow meanwhile
+    bytes = std::min(bytes, size - std::min(offset, size));
+    internal::copy_racing(base_ + offset, static_cast<char*>(to), bytes);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return bytes;
+  }
 
-   private:
-    internal::Region const& region_;
-    char const* base_;
-  };
+ private:
+  internal::Region const& region_;
+  char const* base_;
+};
+
+std::unique_ptr<RecordingSource> source_of(internal::Region const& region) {
+  return std::make_unique<RegionSource>(region);
+}
+
+std::unique_ptr<Recording> read_region(internal::Region const& region, std::uint64_t from_ticks) {
   std::string error;
-  auto state = RecordingState::read(Memory(region), from_ticks, error);
+  auto state = RecordingState::read(RegionSource(region), from_ticks, error);
   return state == nullptr ? nullptr : std::make_unique<Recording>(std::move(state));
 }
 

@@ -163,15 +163,38 @@ bool RecordingState::read_chunk(RecordingSource const& source, std::uint32_t num
     cut.add(number, there, used);
     chunk.cut_off(there);
   }
+  take_in(chunks.emplace_back(std::move(chunk)), 0, source.size());
+  if (source_ != nullptr) std::vector<std::uint64_t>().swap(chunks.back().words);
+  return true;
+}
+
+bool RecordingState::read_more(RecordingSource const& source, RecordedChunk& chunk) {
+  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
+  auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
+  auto const is_same = [&] {
+    return source.read(offset_of_head(chunk.number), bytes, sizeof(bytes)) == sizeof(bytes) &&
+           head.generation.load(std::memory_order_relaxed) == chunk.generation;
+  };
+  if (!is_same()) return false;
+  std::size_t const from = chunk.size();
+  std::size_t const used = std::min(head.used.load(std::memory_order_relaxed) & ~7u, kChunkBytes);
+  if (used <= from) return true;
+  chunk.words.resize(used / 8);
+  source.read(offset_of_chunk(chunk.number) + from, chunk.words.data() + from / 8, used - from);
+  if (!is_same()) return chunk.words.resize(from / 8), false;
+  take_in(chunk, from, source.size());
+  return true;
+}
+
+// Counts and describes what the records from a byte of the chunk on are.
+void RecordingState::take_in(RecordedChunk& chunk, std::size_t from, std::size_t source_bytes) {
   chunk.bytes = static_cast<std::uint32_t>(chunk.size());
-  record_bytes_ += chunk.bytes;
-  chunk.for_each_head([&](RecordHead const& record) {
+  record_bytes_ += chunk.bytes - from;
+  chunk.for_each_head(from, [&](RecordHead const& record) {
     ++counts_[static_cast<std::uint8_t>(record.type)];
     chunk.records += (record.flags & kRestated) == 0;
   });
-  read_descriptions(chunks.emplace_back(std::move(chunk)), max_sites_in(source.size(), record_bytes_));
-  if (source_ != nullptr) std::vector<std::uint64_t>().swap(chunks.back().words);
-  return true;
+  read_descriptions(chunk, from, max_sites_in(source_bytes, record_bytes_));
 }
 
 std::string_view RecordingState::records_of(RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) const {
@@ -210,8 +233,8 @@ void RecordedChunk::cut_off(std::size_t bytes_there) {
 }
 
 // Reads what any record may refer to, and threads, so that they have names from their first record on.
-void RecordingState::read_descriptions(RecordedChunk& chunk, std::size_t max_sites) {
-  for (std::size_t at = 0; at + sizeof(RecordHead) <= chunk.size();) {
+void RecordingState::read_descriptions(RecordedChunk& chunk, std::size_t from, std::size_t max_sites) {
+  for (std::size_t at = from; at + sizeof(RecordHead) <= chunk.size();) {
     auto const head = load<RecordHead>(chunk.data() + at);
     std::size_t const bytes = std::size_t{head.words} * 8;
     if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
@@ -246,7 +269,8 @@ void RecordingState::read_site(RecordedChunk& chunk, std::size_t at, std::size_t
                   ": the description of a callsite makes no sense");
   auto& described = is_local ? chunk.sites : sites;
   if (described.size() < number) described.resize(number);
-  described[number - 1] = std::move(site);
+  std::swap(described[number - 1], site);
+  if (site != nullptr) replaced_sites_.push_back(std::move(site));
 }
 
 void RecordingState::add_track(std::vector<RecordedChunk*> of_track) {

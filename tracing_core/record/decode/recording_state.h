@@ -56,6 +56,9 @@ class RecordingState {
   /// Returns false if the chunk was never used.
   bool read_chunk(RecordingSource const& source, std::uint32_t number, Content content, CutOff& cut,
                   std::uint64_t since_ticks = 0);
+  /// Reads what was added to a chunk of this recording, of which the records are in memory. Returns false if the chunk
+  /// has changed hands.
+  bool read_more(RecordingSource const& source, RecordedChunk& chunk);
   /// Returns the chunks of each track, in the order of their records.
   std::map<std::uint64_t, std::vector<RecordedChunk*>> chunks_by_track();
   void add_track(std::vector<RecordedChunk*> of_track);
@@ -90,7 +93,8 @@ class RecordingState {
  private:
   RecordingState();
   void read_all_chunks(RecordingSource const& source, std::uint64_t since_ticks);
-  void read_descriptions(RecordedChunk& chunk, std::size_t max_sites);
+  void take_in(RecordedChunk& chunk, std::size_t from, std::size_t source_bytes);
+  void read_descriptions(RecordedChunk& chunk, std::size_t from, std::size_t max_sites);
   void read_site(RecordedChunk& chunk, std::size_t at, std::size_t max_sites);
   void read_thread_name(RecordedChunk& chunk, std::string_view content, std::uint8_t flags);
 
@@ -98,7 +102,8 @@ class RecordingState {
   std::size_t record_bytes_ = 0;
   std::array<std::uint64_t, 256> counts_{};  // of records, by type
   std::unordered_map<std::uint64_t, std::string> foreign_names_;
-  std::unordered_set<std::uint64_t> foreign_tracks_;  // of the entries that were visited
+  std::vector<std::unique_ptr<RecordedSite>> replaced_sites_;  // entries that were visited may refer to them
+  std::unordered_set<std::uint64_t> foreign_tracks_;           // of the entries that were visited
 };
 
 }  // namespace recording
