@@ -116,7 +116,7 @@ namespace testlog { inline namespace v1 { namespace internal {
 template <class M>
 auto counter(M const& matcher) {
   testing::Matcher<Record const&> const each = matcher;
-  return [each](std::vector<Record> const& all) {
+  return [each](Records const& all) {
     return std::count_if(all.begin(), all.end(), [&each](Record const& record) { return each.Matches(record); });
   };
 }

@@ -57,7 +57,7 @@ std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noex
 bool operator==(FieldValue const& a, FieldValue const& b) noexcept { return (a <=> b) == 0; }
 
 std::ostream& operator<<(std::ostream& out, FieldValue const& value) {
-  if (!std::holds_alternative<std::string>(value.typed_)) return out << tracing::sanitized_in_line(value.text_);
+  if (!std::holds_alternative<FieldValue::Text>(value.typed_)) return out << tracing::sanitized_in_line(value.text_);
   tracing::InlineTextBuffer<256> quoted;
   tracing::append_quoted(quoted, value.text_);
   return out << quoted.view();
@@ -86,7 +86,11 @@ std::ostream& operator<<(std::ostream& out, Record const& record) {
 
 Records Records::since(Mark mark) const {
   auto const first = std::find_if(begin(), end(), [&](Record const& record) { return record.number >= mark.number; });
-  return Records(first, end());
+  Records after = *this;
+  after.begin_ = begin_ + static_cast<std::size_t>(first - begin());
+  return after;
 }
+
+Records::operator std::vector<Record>() const { return {begin(), end()}; }
 
 }}  // namespace testlog::v1

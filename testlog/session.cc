@@ -93,6 +93,7 @@ void Session::make_capture(internal::ProcessRole const& role, bool has_profiles)
   std::unique_ptr<tracing::internal::Region> region;
   if (!role.death_test_child) region = recording_file_.open(environment_, output_, role, run);
   capture_ = std::make_unique<Capture>(environment_, std::move(region), attribution_);
+  test_records_.emplace(*capture_, attribution_);
   prepare_for_death_tests(role);
   if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
@@ -193,6 +194,7 @@ void Session::end_test() {
   if (profiles_ != nullptr)
     profiles_->end_test(attribution_.running(), std::string(attribution_.name_of(attribution_.running())));
   attribution_.end_test();
+  test_records_->forget();
   live_->end_test();
   output_.set_test({});
   if (files_ != nullptr) files_->end_test();

@@ -11,6 +11,7 @@
 #include "testlog/capture/death_tests.h"
 #include "testlog/capture/recording_file.h"
 #include "testlog/capture/run_records.h"
+#include "testlog/capture/test_records.h"
 #include "testlog/environment.h"
 #include "testlog/internal/process.h"
 #include "testlog/outputs/live_output.h"
@@ -41,6 +42,7 @@ class Session {
   Output& output() noexcept { return output_; }
   Attribution& attribution() noexcept { return attribution_; }
   Capture& capture() noexcept { return *capture_; }
+  TestRecords& test_records() noexcept { return *test_records_; }
   /// Returns null unless the recording is in a file, or a file will be made of it.
   RunRecords* run_records() noexcept { return run_records_.get(); }
   RecordingFile& recording_file() noexcept { return recording_file_; }
@@ -82,6 +84,7 @@ class Session {
   RecordingFile recording_file_;
   DeathTests death_tests_;
   std::unique_ptr<Capture> capture_;
+  std::optional<TestRecords> test_records_;
   std::unique_ptr<RunRecords> run_records_;
   std::unique_ptr<LiveOutput> live_;
   std::unique_ptr<FailOn> fail_on_;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "testlog/allow_events.h"
-#include "testlog/capture/record_of.h"
 #include "testlog/perf.h"
 #include "testlog/records.h"
 #include "testlog/session.h"
@@ -21,24 +20,11 @@ Mark mark() noexcept {
 }
 
 Records records(char const* file, int line) {
-  Records all;
   Session* const session = Session::get();
-  if (session == nullptr) return all;
-  Capture const& capture = session->capture();
-  if (std::string const why = capture.why_incomplete(); !why.empty())
+  if (session == nullptr) return {};
+  if (std::string const why = session->capture().why_incomplete(); !why.empty())
     ADD_FAILURE_AT(file, line) << "testlog::records() does not have all records of the test: " << why << ".";
-  auto const recording = capture.read(capture.begin_of_test());
-  if (recording == nullptr) return all;
-  Attribution const& attribution = session->attribution();
-  tracing::recording::Spans spans;
-  recording->for_each([&](tracing::recording::Entry const& entry) {
-    spans.follow(entry);
-    bool const is_record = entry.type == tracing::recording::EntryType::event || begins_span(entry.type);
-    if (!is_record || entry.ticks < capture.begin_of_test()) return;
-    Owner const owner = attribution.owner_of(entry, spans.current());
-    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(entry, spans.current()));
-  });
-  return all;
+  return session->test_records().read();
 }
 
 void serve_all_tests() {

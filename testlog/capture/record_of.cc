@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace testlog { inline namespace v1 {
@@ -27,14 +28,18 @@ FieldValue field_value(Value const& value) {
 }
 
 void add_fields(std::vector<Field>& out, tracing::FieldValues const& values, std::string* message) {
+  out.reserve(out.size() + values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     Value const value = values.value(i);
     if (value.is_empty()) continue;
-    if (message != nullptr && values.name(i) == "message") {
-      *message = field_value(value).text();
-    } else {
-      out.push_back({std::string(values.name(i)), field_value(value)});
+    std::string_view const name = values.name(i);
+    if (message != nullptr && name == "message") {
+      *message = value.kind() == ValueKind::text ? std::string(value.as_text()) : field_value(value).text();
+      continue;
     }
+    Field& field = out.emplace_back();
+    field.name = name;
+    field.value = field_value(value);
   }
 }
 
@@ -45,8 +50,7 @@ SpanInfo span_info(tracing::Metadata const& metadata, tracing::StoredValues cons
   return info;
 }
 
-Record without_spans(tracing::FieldValues const& values, tracing::Track const& track) {
-  Record record;
+void fill_without_spans(Record& record, tracing::FieldValues const& values, tracing::Track const& track) {
   tracing::Metadata const& metadata = values.metadata();
   record.is_span = metadata.is_span();
   record.name = metadata.name();
@@ -57,23 +61,22 @@ Record without_spans(tracing::FieldValues const& values, tracing::Track const& t
   record.line = metadata.line();
   record.thread = track.name;
   record.thread_number = track.number;
-  return record;
 }
 
 }  // namespace
 
-Record record_of(tracing::recording::Entry const& entry, tracing::recording::Span const* span) {
-  Record record = without_spans(tracing::FieldValues(*entry.metadata, entry.values), {entry.track, entry.track_name});
+void fill_record(Record& record, tracing::recording::Entry const& entry, tracing::recording::Span const* span) {
+  fill_without_spans(record, tracing::FieldValues(*entry.metadata, entry.values), {entry.track, entry.track_name});
   if (record.is_span && span != nullptr) span = span->parent.get();
   for (; span != nullptr; span = span->parent.get()) record.spans.push_back(span_info(*span->metadata, span->values));
   std::reverse(record.spans.begin(), record.spans.end());
   record.number = entry.ticks;
   record.time = entry.time;
-  return record;
 }
 
 Record record_of(tracing::Event const& event, tracing::Context const& context) {
-  Record record = without_spans(event.fields, context.track());
+  Record record;
+  fill_without_spans(record, event.fields, context.track());
   for (tracing::SpanRef span = context.event_span(event); span; span = span.parent()) {
     auto const lock = span.lock();
     record.spans.push_back(span_info(span.metadata(), span.values()));

@@ -1,4 +1,4 @@
-// record_of(): a record as a value that tests can inspect.
+// fill_record(), record_of(): a record as a value that tests can inspect.
 #pragma once
 
 #include "testlog/records.h"
@@ -7,8 +7,9 @@
 
 namespace testlog { inline namespace v1 {
 
-/// Converts an event or the beginning of a span. `span` is the span around the event, or the span that begins.
-Record record_of(tracing::recording::Entry const& entry, tracing::recording::Span const* span);
+/// Fills in an empty record: an event or the beginning of a span. `span` is the span around the event, or the span that
+/// begins.
+void fill_record(Record& record, tracing::recording::Entry const& entry, tracing::recording::Span const* span);
 /// Converts an event that a layer receives. Throws std::bad_alloc.
 Record record_of(tracing::Event const& event, tracing::Context const& context);
 

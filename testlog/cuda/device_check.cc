@@ -60,7 +60,7 @@ void DeviceCheckListener::check(tracing::cuda::Driver& driver, testing::TestInfo
 std::string DeviceCheckListener::launches_of_test() const {
   if (std::string const why = session_.capture().why_incomplete(); !why.empty())
     return "\n  Its launches are unknown: " + why + ".";
-  Records launches = records();
+  std::vector<Record> launches = records();
   std::erase_if(launches, [](Record const& record) {
     return !record.is_span || record.name != "launch" || record.field("kernel.name") == nullptr;
   });
