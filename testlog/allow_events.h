@@ -1,16 +1,13 @@
-// AllowEvents: events that .fail_on and TRACE_FAIL_ON ignore for a scope.
+// AllowEvents: events that .fail_on and TRACE_FAIL_ON ignore for a scope, as a matcher of GoogleTest selects them.
 #pragma once
 
 #include <gtest/gtest-matchers.h>
 
-#include "testlog/records.h"
+#include <utility>
+
+#include "testlog/allowed_events.h"
 
 namespace testlog { inline namespace v1 {
-namespace internal {
-
-using AllowedEvents = testing::Matcher<Record const&>;
-
-}  // namespace internal
 
 /// While it exists, events that match do not fail a test by `.fail_on` or TRACE_FAIL_ON, on whatever thread they
 /// happen:
@@ -20,13 +17,11 @@ using AllowedEvents = testing::Matcher<Record const&>;
 /// The matcher is called on the threads that emit, one at a time, and must not throw. Thread-safe.
 class [[nodiscard]] AllowEvents {
  public:
-  explicit AllowEvents(internal::AllowedEvents matcher);
-  AllowEvents(AllowEvents const&) = delete;
-  AllowEvents& operator=(AllowEvents const&) = delete;
-  ~AllowEvents();
+  explicit AllowEvents(testing::Matcher<Record const&> matcher)
+      : allowed_([matcher = std::move(matcher)](Record const& event) { return matcher.Matches(event); }) {}
 
  private:
-  internal::AllowedEvents const matcher_;
+  AllowedEvents const allowed_;
 };
 
 }}  // namespace testlog::v1

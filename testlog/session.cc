@@ -1,7 +1,6 @@
 #include "testlog/session.h"
 
 #include <errno.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -27,8 +26,8 @@ constinit tracing::support::NeverDestroyed<Attribution> the_attribution;
 
 Session* Session::get() noexcept { return session.load(std::memory_order_acquire); }
 
-void Session::start(internal::ProcessRole const& role) {
-  if (role.listing || get() != nullptr) return;
+void Session::start(framework::Process const& role) {
+  if (get() != nullptr) return;
   auto* const made = new Session(role);
   session.store(made, std::memory_order_release);
   static constexpr auto kLock = []() noexcept {
@@ -51,7 +50,7 @@ void Session::start(internal::ProcessRole const& role) {
   watch_sanitizer(made->report_parts());
 }
 
-Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution) {
+Session::Session(framework::Process const& role) : attribution_(*the_attribution) {
   std::string reports;
   environment_ = read_environment(tracing::environment::environment_variable, reports);
   auto const tables = {tracing::environment::common_variables(), test_variables()};
@@ -73,7 +72,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     std::atexit(
         [] { get()->profiles_->finish(program_invocation_short_name, std::string(get()->output_.outside_tests())); });
   }
-  live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
+  live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.color, mute_);
   fail_on_ = std::make_unique<FailOn>(environment_, output_, attribution_, mute_);
   if (live_->equal_lines() != nullptr) std::atexit([] { get()->live_->equal_lines()->finish(); });
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) make_files();
@@ -85,7 +84,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   if (!reports.empty()) output_.write_note("report", reports);
 }
 
-void Session::make_capture(internal::ProcessRole const& role, bool has_profiles) {
+void Session::make_capture(framework::Process const& role, bool has_profiles) {
   bool const records = !environment_.record.empty() || !environment_.record_default.empty() || has_profiles;
   tracing::environment::Run const run =
       records ? tracing::environment::run_of_this_process() : tracing::environment::Run();
@@ -108,7 +107,7 @@ void Session::make_capture(internal::ProcessRole const& role, bool has_profiles)
 }
 
 // In the style "threadsafe" the child of a death test is a new process, in the style "fast" a fork.
-void Session::prepare_for_death_tests(internal::ProcessRole const& role) {
+void Session::prepare_for_death_tests(framework::Process const& role) {
   tracing::internal::RecordStore* const store = capture_->recording();
   if (store == nullptr) return;
   if (role.death_test_child) {
@@ -117,7 +116,7 @@ void Session::prepare_for_death_tests(internal::ProcessRole const& role) {
   }
   death_tests_.open();
   store->set_in_child([](tracing::internal::Region& child) noexcept {
-    return testing::internal::InDeathTestChild() && get()->death_tests_.move(child, false);
+    return framework::current().is_death_test_child() && get()->death_tests_.move(child, false);
   });
 }
 
@@ -131,7 +130,7 @@ void Session::make_files() {
   std::atexit([] { get()->files_->finish(); });
 }
 
-void Session::make_perf(internal::ProcessRole const& role) {
+void Session::make_perf(framework::Process const& role) {
   auto const append_members = [this](tracing::TextBuffer& line, tracing::SpanRef span, tracing::Track const& track) {
     attribution_.observe_event();
     append_json_members(line, attribution_, attribution_.owner_now(span), track);

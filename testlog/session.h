@@ -13,7 +13,7 @@
 #include "testlog/capture/run_records.h"
 #include "testlog/capture/test_records.h"
 #include "testlog/environment.h"
-#include "testlog/internal/process.h"
+#include "testlog/framework.h"
 #include "testlog/outputs/live_output.h"
 #include "testlog/outputs/profiles.h"
 #include "testlog/report/fail_on.h"
@@ -32,9 +32,8 @@ using tracing::environment::PerfOutputs;
 /// registry.
 class Session {
  public:
-  /// Makes the session of this process, and makes its registry the global default. Does nothing if tests are only
-  /// listed, or on a second call.
-  static void start(internal::ProcessRole const& role);
+  /// Makes the session of this process, and makes its registry the global default. Does nothing on a second call.
+  static void start(framework::Process const& role);
   /// Returns null before start(), and if tests are only listed.
   static Session* get() noexcept;
 
@@ -66,11 +65,11 @@ class Session {
   void end_test();
 
  private:
-  explicit Session(internal::ProcessRole const& role);
-  void make_capture(internal::ProcessRole const& role, bool has_profiles);
-  void prepare_for_death_tests(internal::ProcessRole const& role);
+  explicit Session(framework::Process const& role);
+  void make_capture(framework::Process const& role, bool has_profiles);
+  void prepare_for_death_tests(framework::Process const& role);
   void make_files();
-  void make_perf(internal::ProcessRole const& role);
+  void make_perf(framework::Process const& role);
   void make_registry(std::unique_ptr<tracing::Layer> nvtx_layer);
   void set_span_source();
   std::unique_ptr<tracing::Filter> file_filter() const;

@@ -1,12 +1,11 @@
-// The functions of records.h, perf.h and allow_events.h that concern the running test, and therefore need the session
+// The functions of records.h, perf.h and allowed_events.h that concern the running test, and therefore need the session
 // of the process.
-#include <gtest/gtest.h>
-
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "testlog/allow_events.h"
+#include "testlog/allowed_events.h"
+#include "testlog/framework.h"
 #include "testlog/perf.h"
 #include "testlog/records.h"
 #include "testlog/session.h"
@@ -23,7 +22,8 @@ Records records(char const* file, int line) {
   Session* const session = Session::get();
   if (session == nullptr) return {};
   if (std::string const why = session->capture().why_incomplete(); !why.empty())
-    ADD_FAILURE_AT(file, line) << "testlog::records() does not have all records of the test: " << why << ".";
+    framework::current().raise_failure(file, line,
+                                       "testlog::records() does not have all records of the test: " + why + ".");
   return session->test_records().read();
 }
 
@@ -46,12 +46,12 @@ ScopedFilter::~ScopedFilter() {
   if (session != nullptr && session->live().filter().set(before_, nullptr)) tracing::rebuild_interest();
 }
 
-AllowEvents::AllowEvents(internal::AllowedEvents matcher) : matcher_(std::move(matcher)) {
-  if (Session* const session = Session::get()) session->fail_on().allow(matcher_);
+AllowedEvents::AllowedEvents(std::function<bool(Record const&)> allows) : allows_(std::move(allows)) {
+  if (Session* const session = Session::get()) session->fail_on().allow(*this);
 }
 
-AllowEvents::~AllowEvents() {
-  if (Session* const session = Session::get()) session->fail_on().disallow(matcher_);
+AllowedEvents::~AllowedEvents() {
+  if (Session* const session = Session::get()) session->fail_on().disallow(*this);
 }
 
 tracing::PerfSummary perf_summary() {

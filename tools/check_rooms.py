@@ -13,7 +13,8 @@ import sys
 MOST = {"tracing_core": 13, "testlog": 0, "cuda_cpu": 0}
 
 # Each may include those before it only. A folder, or a room.
-ORDER = ("testlog/capture", "testlog/outputs", "testlog/report", "testlog/run", "testlog/session", "testlog/listener")
+ORDER = ("testlog/framework", "testlog/capture", "testlog/outputs", "testlog/report", "testlog/run", "testlog/session", "testlog/test_run",
+         "testlog/googletest")
 
 TEST = re.compile(r"_(test|test_support|fuzzer|benchmark)\.\w+$|/(testdata|benchmarks|fuzz)/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

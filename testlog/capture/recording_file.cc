@@ -25,20 +25,15 @@ using tracing::recording::kRecordingSuffix;
 
 bool has_test(std::string_view name) noexcept { return name.find("%t") != name.npos; }
 
-bool is_of_googletest(std::string_view argument) noexcept {
-  argument = tracing::support::without_leading(argument, "-/");
-  return argument.starts_with("gtest_") || argument.starts_with("gmock_");
-}
-
 // Replaces %e by the name of the program. If the program has arguments of its own or runs a shard of the tests, adds a
 // hash of the arguments and the shard.
-std::string with_program(std::string name, internal::ProcessRole const& role) {
+std::string with_program(std::string name, framework::Process const& role) {
   std::size_t const place = name.find("%e");
   if (place == name.npos) return name;
   std::string program = program_invocation_short_name;
   std::uint64_t hash = 0;
   for (int i = 1; i < role.argc && role.argv[i] != nullptr; ++i) {
-    if (!is_of_googletest(role.argv[i])) hash = tracing::support::hash_of(role.argv[i], hash + 1);
+    if (!role.is_of_framework(role.argv[i])) hash = tracing::support::hash_of(role.argv[i], hash + 1);
   }
   char const* const shards = std::getenv("GTEST_TOTAL_SHARDS");
   char const* const shard = std::getenv("GTEST_SHARD_INDEX");
@@ -52,7 +47,7 @@ std::string with_program(std::string name, internal::ProcessRole const& role) {
 
 // Returns the name of the file of TRACE_RECORD_DEFAULT. It leaves room for what is added to the name of a failed
 // attempt, and has no control characters, which would break the lines of the log of runs.
-std::string default_name_of(Environment const& environment, internal::ProcessRole const& role) {
+std::string default_name_of(Environment const& environment, framework::Process const& role) {
   constexpr std::size_t kMaxBytes = 200;
   std::string name = std::filesystem::path(environment.record_default).filename();
   if (!has_test(name)) name = role.only_test.empty() ? "%e.rec" : "%e.%t.rec";
@@ -75,7 +70,7 @@ std::filesystem::path default_folder(Environment const& environment) {
 }
 
 std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const& environment, Output& output,
-                                                               internal::ProcessRole const& role,
+                                                               framework::Process const& role,
                                                                tracing::environment::Run const& run) {
   is_default_ = environment.record.empty();
   std::string const default_name = environment.record_default.empty() ? "" : default_name_of(environment, role);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "testlog/environment.h"
-#include "testlog/internal/process.h"
+#include "testlog/framework.h"
 #include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/record/ring/region.h"
 #include "tracing_core/support/fork.h"
@@ -31,8 +31,7 @@ class RecordingFile {
   /// reports it. If TRACE_RECORD_DEFAULT is set, notes in the log of runs in its folder that this process, which is
   /// part of `run`, runs tests.
   std::unique_ptr<tracing::internal::Region> open(Environment const& environment, Output& output,
-                                                  internal::ProcessRole const& role,
-                                                  tracing::environment::Run const& run);
+                                                  framework::Process const& role, tracing::environment::Run const& run);
 
   /// Returns the path of the file; empty without a file.
   std::string const& path() const noexcept { return path_; }

@@ -1,10 +1,8 @@
 #include "testlog/capture/run_records.h"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "testlog/environment.h"
@@ -23,7 +21,7 @@ using tracing::internal::MarkSite;
 struct Marks {
   MarkSite process{"process",
                    {"pid", "host", "boot", "directory", "command", "variables", "googletest", "run", "attempt",
-                    "traceparent", "tracestate"}};
+                    "traceparent", "tracestate", "framework"}};
   MarkSite ci{"ci", {"service", "revision", "url", "job", "run", "branch"}};
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
@@ -61,11 +59,6 @@ std::string set_variables() {
     }
   }
   return text;
-}
-
-int number_of(char const* variable, int otherwise) noexcept {
-  char const* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
 }
 
 // Returns true if the value of `--name`, in the same argument or the next, is hidden.
@@ -128,10 +121,14 @@ void RunRecords::begin_process(int argc, char const* const* argv, std::string_vi
                                tracing::EnvOptions const& environment) {
   std::array<char, 4096> folder{};
   if (getcwd(folder.data(), folder.size()) == nullptr) folder[0] = 0;
+  framework::Framework const& framework = framework::current();
+  bool const is_googletest = framework.name == "GoogleTest";
+  std::string const other = is_googletest ? "" : std::string(framework.name) + " " + std::string(framework.version);
   write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), tracing::environment::host_name(),
         known(tracing::environment::boot_id()), folder.data(), command_line(argc, argv), set_variables(),
-        TESTLOG_GOOGLETEST_VERSION, run, attempt == 0 ? Value() : Value::of_i64(attempt),
-        known(environment.traceparent), known(environment.tracestate));
+        is_googletest ? Value::of_text(framework.version) : Value(), run,
+        attempt == 0 ? Value() : Value::of_i64(attempt), known(environment.traceparent), known(environment.tracestate),
+        known(other));
 }
 
 void RunRecords::ci(tracing::environment::CiJob const& job) noexcept {
@@ -140,38 +137,35 @@ void RunRecords::ci(tracing::environment::CiJob const& job) noexcept {
           known(job.branch));
 }
 
-void RunRecords::begin_repetition(testing::UnitTest const& program, int repetition) noexcept {
-  write(marks().repetition.metadata(), repetition, program.random_seed(), number_of("GTEST_TOTAL_SHARDS", 1),
-        number_of("GTEST_SHARD_INDEX", 0));
+void RunRecords::begin_repetition(framework::Repetition const& repetition) noexcept {
+  write(marks().repetition.metadata(), repetition.number, repetition.seed, repetition.shards, repetition.shard);
 }
 
-void RunRecords::begin_test(std::string_view name, testing::TestInfo const& test) noexcept {
-  write(marks().test_begin.metadata(), name, test.file(), test.line(), test.value_param(), test.type_param());
+void RunRecords::begin_test(framework::Test const& test) noexcept {
+  write(marks().test_begin.metadata(), test.name, test.file, test.line, test.value_param, test.type_param);
 }
 
-void RunRecords::properties(std::string_view test, testing::TestResult const& result) noexcept {
-  for (int i = 0; i < result.test_property_count(); ++i) {
-    testing::TestProperty const& property = result.GetTestProperty(i);
-    write(marks().property.metadata(), test, property.key(), property.value());
-  }
+void RunRecords::properties(std::string_view test, std::vector<framework::Property> const& properties) noexcept {
+  for (framework::Property const& property : properties)
+    write(marks().property.metadata(), test, property.name, property.value);
 }
 
-void RunRecords::end_test(std::string_view name, testing::TestInfo const& test) noexcept {
-  testing::TestResult const& result = *test.result();
-  properties(name, result);
+void RunRecords::end_test(std::string_view name, framework::Result const& result) noexcept {
+  using Outcome = framework::Result::Outcome;
+  properties(name, result.properties);
   write(marks().test_end.metadata(), name,
-        result.Failed()    ? "failed"
-        : result.Skipped() ? "skipped"
-                           : "passed",
-        static_cast<std::int64_t>(result.elapsed_time()));
+        result.outcome == Outcome::failed    ? "failed"
+        : result.outcome == Outcome::skipped ? "skipped"
+                                             : "passed",
+        result.duration_ms);
 }
 
-void RunRecords::part_result(std::string_view test, testing::TestPartResult const& result) noexcept {
-  if (result.skipped()) {
-    write(marks().skip.metadata(), test, result.file_name(), result.line_number(), result.message());
-  } else if (result.failed()) {
-    write(marks().failure.metadata(), test, result.file_name(), result.line_number(), result.message(),
-          result.fatally_failed());
+void RunRecords::part(std::string_view test, framework::Part const& part) noexcept {
+  if (part.is_failure()) {
+    write(marks().failure.metadata(), test, part.file, part.line, part.message,
+          part.kind == framework::Part::Kind::fatal_failure);
+  } else {
+    write(marks().skip.metadata(), test, part.file, part.line, part.message);
   }
 }
 
@@ -189,8 +183,8 @@ void RunRecords::still_running(std::string_view test, std::uint64_t duration_ms)
   mutex_.unlock();
 }
 
-void RunRecords::end_run(testing::UnitTest const& program) noexcept {
-  write(marks().run_end.metadata(), program.test_to_run_count(), program.failed_test_count());
+void RunRecords::end_run(framework::Totals const& totals) noexcept {
+  write(marks().run_end.metadata(), totals.tests, totals.failed);
 }
 
 }}  // namespace testlog::v1

@@ -4,19 +4,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "testlog/framework.h"
 #include "tracing_core/environment/ci.h"
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/record/ring/record_layer.h"
 #include "tracing_core/support/fork.h"
 #include "tracing_core/support/mutex.h"
-
-namespace testing {
-class TestInfo;
-class TestPartResult;
-class TestResult;
-class UnitTest;
-}  // namespace testing
 
 namespace testlog { inline namespace v1 {
 
@@ -36,15 +31,14 @@ class RunRecords {
                      tracing::EnvOptions const& environment);
   /// Writes what CI says of itself; nothing outside CI.
   void ci(tracing::environment::CiJob const& job) noexcept;
-  /// `repetition` counts from 0.
-  void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
-  void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;
-  void end_test(std::string_view name, testing::TestInfo const& test) noexcept;
-  /// Writes the properties that RecordProperty() recorded. `test` is the test; the suite, for properties of a suite
+  void begin_repetition(framework::Repetition const& repetition) noexcept;
+  void begin_test(framework::Test const& test) noexcept;
+  void end_test(std::string_view name, framework::Result const& result) noexcept;
+  /// Writes properties. `test` is the test; the suite, for properties of a suite
   /// outside its tests; or empty, for properties outside of suites.
-  void properties(std::string_view test, testing::TestResult const& result) noexcept;
+  void properties(std::string_view test, std::vector<framework::Property> const& properties) noexcept;
   /// Writes a failure or a skip. `test` is empty outside any test.
-  void part_result(std::string_view test, testing::TestPartResult const& result) noexcept;
+  void part(std::string_view test, framework::Part const& part) noexcept;
   /// Writes that the program called exit() while tests ran.
   void exit_of_process(std::string_view test) noexcept;
   /// Writes a fatal signal, in its handler. Async-signal-safe. Writes nothing if another thread is writing.
@@ -53,7 +47,7 @@ class RunRecords {
   /// thread is writing.
   void still_running(std::string_view test, std::uint64_t duration_ms) noexcept;
   /// Writes that the tests have ended.
-  void end_run(testing::UnitTest const& program) noexcept;
+  void end_run(framework::Totals const& totals) noexcept;
 
  private:
   template <class... Values>

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "testlog/listener.h"
+#include "testlog/googletest.h"
 #include "testlog/records.h"
 #include "testlog/run/state_report.h"
 #include "tracing_core/cuda/device_times.h"

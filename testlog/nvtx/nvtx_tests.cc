@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "testlog/listener.h"
+#include "testlog/googletest.h"
 #include "testlog/outputs/nvtx.h"
 #include "testlog/session.h"
 #include "tracing_core/bridge/nvtx.h"

@@ -1,12 +1,12 @@
 #include "testlog/outputs/live_output.h"
 
-#include <gtest/gtest.h>
 #include <strings.h>
 
 #include <chrono>
 #include <utility>
 #include <vector>
 
+#include "testlog/framework.h"
 #include "testlog/outputs/labels.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/export/line_sink.h"
@@ -15,9 +15,9 @@
 namespace testlog { inline namespace v1 {
 namespace {
 
-// Reads --gtest_color as GoogleTest does.
-tracing::ColorChoice choice_of(std::string const& gtest_color) {
-  auto const is = [&](char const* word) { return strcasecmp(gtest_color.c_str(), word) == 0; };
+// Reads what the framework was asked for as GoogleTest reads --gtest_color.
+tracing::ColorChoice choice_of(std::string const& color) {
+  auto const is = [&](char const* word) { return strcasecmp(color.c_str(), word) == 0; };
   if (is("yes") || is("true") || is("t") || is("1")) return tracing::ColorChoice::always;
   return is("") || is("auto") ? tracing::ColorChoice::automatic : tracing::ColorChoice::never;
 }
@@ -30,15 +30,14 @@ class MarkingLayer final : public tracing::Layer {
 
 }  // namespace
 
-LiveOutput::LiveOutput(Environment const& environment, Output& output, Attribution& attribution,
-                       std::string_view gtest_color, bool mute)
+LiveOutput::LiveOutput(Environment const& environment, Output& output, Attribution& attribution, std::string_view color,
+                       bool mute)
     : environment_(environment),
       output_(output),
       attribution_(attribution),
       mute_(mute),
       timer_(tracing::environment::timer_of(environment.time)),
-      is_coloured_(
-          tracing::environment::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)))),
+      is_coloured_(tracing::environment::use_color(environment, output.is_terminal(), choice_of(std::string(color)))),
       format_(make_format({})),
       live_format_(format_),
       owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
@@ -73,7 +72,7 @@ std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
   if (mute_) return nullptr;
   if (environment_.show != Show::live) return std::make_unique<MarkingLayer>();
   auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) {
-    if (output_.is_in_forked_child() && testing::internal::InDeathTestChild()) return;
+    if (output_.is_in_forked_child() && framework::current().is_death_test_child()) return;
     if (!has_printed()) has_printed_.store(true, std::memory_order_relaxed);
     output_.write(line);
   });

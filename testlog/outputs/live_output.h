@@ -22,7 +22,7 @@ namespace testlog { inline namespace v1 {
 /// only marks the records that TRACE_FILTER selects. Must outlive the layer. Tests begin and end on one thread.
 class LiveOutput {
  public:
-  LiveOutput(Environment const& environment, Output& output, Attribution& attribution, std::string_view gtest_color,
+  LiveOutput(Environment const& environment, Output& output, Attribution& attribution, std::string_view color,
              bool mute);
   LiveOutput(LiveOutput const&) = delete;
   LiveOutput& operator=(LiveOutput const&) = delete;

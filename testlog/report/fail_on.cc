@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "testlog/capture/record_of.h"
+#include "testlog/framework.h"
 #include "testlog/outputs/live_output.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/thread_state.h"
@@ -14,6 +15,10 @@
 
 namespace testlog { inline namespace v1 {
 namespace {
+
+void raise_at(char const* file, int line, std::string const& message) {
+  framework::current().raise_failure(file, line, message);
+}
 
 std::string lower_name(tracing::LevelFilter level) { return std::string(tracing::name(level)); }
 
@@ -114,8 +119,7 @@ FailOn::Limit FailOn::limit_of(TestTag test) const noexcept {
 bool FailOn::is_allowed(tracing::Event const& event, tracing::Context const& context) const {
   if (allowed_.empty()) return false;
   Record const record = record_of(event, context);
-  return std::any_of(allowed_.begin(), allowed_.end(),
-                     [&record](auto const* allowed) { return allowed->Matches(record); });
+  return std::any_of(allowed_.begin(), allowed_.end(), [&record](auto const* allowed) { return (*allowed)(record); });
 }
 
 void FailOn::Events::add(Found found) {
@@ -180,7 +184,7 @@ std::string FailOn::late_text_of(tracing::Event const& event, tracing::SpanRef s
   return text.append(":\n  ").append(path.view()).append(path.size() == 0 ? "" : ": ").append(text_of(event));
 }
 
-void FailOn::raise_failures(testing::TestInfo const& test) {
+void FailOn::raise_failures(char const* file, int line, bool was_skipped) {
   Events events;
   Limit limit;
   {
@@ -191,7 +195,7 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
     limit = limit_of(raised_);
   }
   std::string const limit_text = std::string(limit.source) + " is " + lower_name(limit.level);
-  if (test.result()->Skipped()) {
+  if (was_skipped) {
     auto const worst = std::min_element(events.first.begin(), events.first.end(),
                                         [](Found const& a, Found const& b) { return a.level < b.level; });
     if (worst == events.first.end() || mute_) return;
@@ -201,13 +205,12 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
   }
   for (Found const& event : events.first) {
     bool const known = !event.file.empty();
-    ADD_FAILURE_AT(known ? event.file.c_str() : test.file(), known ? event.line : test.line())
-        << "The test recorded an event of level " << lower_name(tracing::as_filter(event.level)) << "; " << limit_text
-        << ":\n  " << event.text;
+    raise_at(known ? event.file.c_str() : file, known ? event.line : line,
+             std::string("The test recorded an event of level ") + lower_name(tracing::as_filter(event.level)) + "; " +
+                 limit_text + ":\n  " + event.text);
   }
   if (events.count > events.first.size())
-    ADD_FAILURE_AT(test.file(), test.line())
-        << "... and " << events.count - events.first.size() << " more such events.";
+    raise_at(file, line, "... and " + std::to_string(events.count - events.first.size()) + " more such events.");
 }
 
 void FailOn::raise_late_failures() {
@@ -219,12 +222,15 @@ void FailOn::raise_late_failures() {
     is_over_ = true;
   }
   for (Found const& event : events.first)
-    ADD_FAILURE_AT(event.file.empty() ? "unknown file" : event.file.c_str(), event.line)
-        << event.text
-        << "\nNo test is blamed, but the run fails. The test should wait for its threads; a thread that tests share "
-        << "should call testlog::serve_all_tests().";
+    raise_at(
+        event.file.empty() ? "unknown file" : event.file.c_str(), event.line,
+        event.text +
+            "\nNo test is blamed, but the run fails. The test should wait for its threads; a thread that tests share "
+            "should call testlog::serve_all_tests().");
   if (events.count > events.first.size())
-    ADD_FAILURE() << "... and " << events.count - events.first.size() << " more such events of tests that had ended.";
+    raise_at(
+        "unknown file", 0,
+        "... and " + std::to_string(events.count - events.first.size()) + " more such events of tests that had ended.");
 }
 
 void FailOn::begin_run() {
@@ -233,13 +239,13 @@ void FailOn::begin_run() {
   is_over_ = false;
 }
 
-void FailOn::allow(internal::AllowedEvents const& allowed) {
+void FailOn::allow(AllowedEvents const& allowed) {
   tracing::internal::InSubscriber const in_subscriber;
   tracing::support::MutexLock const lock(mutex_);
   allowed_.push_back(&allowed);
 }
 
-void FailOn::disallow(internal::AllowedEvents const& allowed) {
+void FailOn::disallow(AllowedEvents const& allowed) {
   tracing::internal::InSubscriber const in_subscriber;
   tracing::support::MutexLock const lock(mutex_);
   std::erase(allowed_, &allowed);

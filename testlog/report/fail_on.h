@@ -2,8 +2,6 @@
 // comes after the test.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -11,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "testlog/allow_events.h"
+#include "testlog/allowed_events.h"
 #include "testlog/capture/attribution.h"
 #include "testlog/environment.h"
 #include "tracing_core/collect/layer.h"
@@ -40,7 +38,7 @@ class FailOn {
   /// Raises a failure for each of the first events and one failure for all others. Reports events without a place in
   /// the source at the place of the test. If the test has skipped itself, raises no failure, but prints the worst
   /// event.
-  void raise_failures(testing::TestInfo const& test);
+  void raise_failures(char const* file, int line, bool was_skipped);
   /// Raises failures, outside any test, for events of tests that had ended.
   void raise_late_failures();
   /// Called when a run of the tests begins. Between runs, events of tests that had ended are printed without delay,
@@ -48,8 +46,8 @@ class FailOn {
   void begin_run();
 
   /// From allow() to disallow(), events that match are not counted.
-  void allow(internal::AllowedEvents const& allowed);
-  void disallow(internal::AllowedEvents const& allowed);
+  void allow(AllowedEvents const& allowed);
+  void disallow(AllowedEvents const& allowed);
 
   /// Called around a fork, so that the child finds the lock free.
   void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { mutex_.lock(); }
@@ -97,7 +95,7 @@ class FailOn {
   std::size_t printed_ TRACING_GUARDED_BY(mutex_) = 0;  // late events that were printed since the last test began
   TestTag raised_ TRACING_GUARDED_BY(mutex_) = 0;       // the last test whose failures were raised
   bool is_over_ TRACING_GUARDED_BY(mutex_) = false;     // the run of the tests is over
-  std::vector<internal::AllowedEvents const*> allowed_ TRACING_GUARDED_BY(mutex_);
+  std::vector<AllowedEvents const*> allowed_ TRACING_GUARDED_BY(mutex_);
 };
 
 }}  // namespace testlog::v1

@@ -1,7 +1,6 @@
 #include "testlog/report/failed_tests.h"
 
 #include <errno.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <utility>
@@ -22,13 +21,13 @@ constexpr std::size_t kMaxInFilter = 3;
 // causes.
 std::vector<std::string> commands_of(summary::RunSummary const& run, std::string const& recording) {
   if (!recording.empty()) return {"testlog show --failed " + summary::shell_word(recording)};
-  std::string filter;
+  std::vector<std::string> tests;
   for (std::size_t i = 0; i < std::min(kMaxInFilter, run.causes.size()); ++i) {
     std::string const& name = run.tests[run.causes[i].tests.front()].name;
-    if (!name.empty()) filter.append(filter.empty() ? "" : ":").append(name);
+    if (!name.empty()) tests.push_back(name);
   }
-  return {"TRACE_RECORD=run.rec " + summary::shell_word(program_invocation_name) +
-              " --gtest_filter=" + summary::shell_word(filter),
+  return {"TRACE_RECORD=run.rec " + summary::shell_word(program_invocation_name) + " " +
+              summary::selection_of(framework::current().name, tests),
           "testlog show run.rec"};
 }
 
@@ -40,14 +39,14 @@ std::string measurement(std::string const& tag, std::string_view type, std::stri
 
 }  // namespace
 
-void FailedTests::note(std::string_view test, testing::TestPartResult const& failure, std::string const& path) {
+void FailedTests::note(std::string_view test, framework::Part const& failure, std::string const& path) {
   auto const [found, is_new] = tests_.try_emplace(std::string(test));
   if (!is_new) return;
   summary::TestOutcome& outcome = found->second.outcome;
   outcome.name = test;
   outcome.result = summary::Result::failed;
-  std::string_view const file = failure.file_name() == nullptr ? "" : failure.file_name();
-  summary::set_failure(outcome, file, failure.line_number(), failure.message());
+  std::string_view const file = failure.file == nullptr ? "" : failure.file;
+  summary::set_failure(outcome, file, failure.line, failure.message);
   summary::set_span_path(outcome, path);
   found->second.ticks = capture_.now();
 }
@@ -64,10 +63,10 @@ void FailedTests::end_test(std::string const& test, TestTag tag) {
   });
 }
 
-std::string FailedTests::text(testing::UnitTest const& program, std::string const& recording) const {
+std::string FailedTests::text(int tests, std::string const& recording) const {
   if (tests_.size() < 2) return {};
   summary::RunSummary run;
-  run.test_count = static_cast<std::size_t>(program.test_to_run_count());
+  run.test_count = static_cast<std::size_t>(tests);
   for (auto const& [name, test] : tests_) {
     run.failed_count += name.empty() ? 0 : 1;
     run.tests.push_back(test.outcome);

@@ -2,11 +2,10 @@
 // the second prints them. So the text of a record that is left out is never made.
 #include "testlog/report/failure_report.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <utility>
 
+#include "testlog/framework.h"
 #include "testlog/report/report_printer.h"
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/line_sink.h"
@@ -23,9 +22,6 @@ using tracing::recording::Recording;
 using Kind = ReportLines::Kind;
 
 constexpr std::size_t kKept = 16384;  // bytes of a report
-
-// Returns true if GoogleTest writes an XML or JSON file.
-bool has_result_file() { return !GTEST_FLAG_GET(output).empty(); }
 
 Kind kind_of(Entry const& entry) noexcept {
   if (entry.type != tracing::recording::EntryType::event) return Kind::other;
@@ -69,8 +65,8 @@ bool was_selected(Entry const& entry, tracing::recording::Span const* span) noex
 
 }  // namespace
 
-void FailureReport::note(testing::TestPartResult const& failure, std::string_view path) {
-  if (!parts_.is_mute || has_result_file()) failures_.add(failure, path, parts_.capture.now());
+void FailureReport::note(framework::Part const& failure, std::string_view path) {
+  if (!parts_.is_mute || framework::current().writes_results()) failures_.add(failure, path, parts_.capture.now());
 }
 
 // Returns a line for each kind of unreported records that were overwritten. `from` is the first unreported place.
@@ -96,7 +92,7 @@ std::string FailureReport::print_unreported(std::string_view headline, bool alwa
   std::uint64_t const now = parts_.capture.now();
   auto const failures = failures_.take();
   std::string text;
-  if (!parts_.is_mute || has_result_file()) text = print(headline, always, failures);
+  if (!parts_.is_mute || framework::current().writes_results()) text = print(headline, always, failures);
   parts_.capture.unreported().report_to(now);
   return text;
 }
@@ -118,7 +114,7 @@ std::string FailureReport::print(std::string_view headline, bool always, std::ve
   bool const is_mute = parts_.is_mute;
   std::string text;
   bool has_records = false;
-  if (plan.misses_any || (recording != nullptr && has_result_file())) {
+  if (plan.misses_any || (recording != nullptr && framework::current().writes_results())) {
     auto const write = [&](std::string_view part) {
       if (text.size() < kKept) text += part.substr(0, kKept - text.size());
       if (plan.misses_any && !is_mute) output.write(part);

@@ -20,11 +20,11 @@ class FailureReport {
   explicit FailureReport(ReportParts const& parts) noexcept : parts_(parts) {}
 
   /// Called when an assertion failed in the spans `path` of the calling thread. Thread-safe.
-  void note(testing::TestPartResult const& failure, std::string_view path);
+  void note(framework::Part const& failure, std::string_view path);
   /// Prints, under `headline`, the records and failures since the last call of skip() or of this function, and the
   /// records of set-up code; at most TRACE_REPORT_LINES lines. If all records were shown as they happened, prints
   /// nothing or, with `always`, only the headline. Returns the first 16 KiB of the report; empty if it has no record.
-  /// GoogleTest's XML or JSON file gets it even if it is not printed.
+  /// The framework's file of results gets it even if it is not printed.
   std::string print_unreported(std::string_view headline, bool always = false);
   /// Prints the first lines of `testlog why` about the running test, which has failed, if the last recordings of the
   /// test that passed are there. Says nothing if they cannot be read or nothing differs. Reads nothing once the process

@@ -1,7 +1,5 @@
 #include "testlog/report/noted_failures.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -37,21 +35,21 @@ void append_message(tracing::TextBuffer& out, std::string_view line) {
   if (end < line.size()) out.append("...");
 }
 
-std::string text_of(testing::TestPartResult const& failure) {
+std::string text_of(framework::Part const& failure) {
   tracing::InlineTextBuffer<512> text;
-  if (failure.file_name() != nullptr) {
-    tracing::append_sanitized_in_line(text, failure.file_name());
+  if (failure.file != nullptr) {
+    tracing::append_sanitized_in_line(text, failure.file);
     text.append(":");
-    text.append_int(failure.line_number());
+    text.append_int(failure.line);
     text.append(": ");
   }
-  append_message(text, on_one_line(failure.message()));
+  append_message(text, on_one_line(failure.message));
   return std::string(text.view());
 }
 
 }  // namespace
 
-void NotedFailures::add(testing::TestPartResult const& failure, std::string_view path, std::uint64_t ticks) {
+void NotedFailures::add(framework::Part const& failure, std::string_view path, std::uint64_t ticks) {
   tracing::support::ThreadInfo const& thread = tracing::support::this_thread_info();
   tracing::support::MutexLock const lock(mutex_);
   if (failures_.size() >= kMax) {

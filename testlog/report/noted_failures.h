@@ -6,12 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "testlog/framework.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/support/mutex.h"
-
-namespace testing {
-class TestPartResult;
-}  // namespace testing
 
 namespace testlog { inline namespace v1 {
 
@@ -31,7 +28,7 @@ class NotedFailures {
   static constexpr std::size_t kMax = 1000;  ///< further failures are only counted
 
   /// Called on the thread that failed, in the spans `path`.
-  void add(testing::TestPartResult const& failure, std::string_view path, std::uint64_t ticks);
+  void add(framework::Part const& failure, std::string_view path, std::uint64_t ticks);
   /// Returns the failures and forgets them. If there were more than kMax, one more entry says how many.
   std::vector<NotedFailure> take();
 

@@ -1,21 +1,11 @@
 #include "testlog/report/test_properties.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/support/utf8.h"
 
 namespace testlog { inline namespace v1 {
-
-void record_property(testing::TestInfo const& test, std::string const& name, std::string const& value) {
-  testing::TestResult const& result = *test.result();
-  for (int i = 0; i < result.test_property_count(); ++i) {
-    if (result.GetTestProperty(i).key() == name) return;
-  }
-  testing::Test::RecordProperty(name, value);
-}
 
 std::string beginning_for_xml(std::string_view text, std::size_t limit) {
   constexpr std::string_view kColor = "\x1b[", kMore = "...";

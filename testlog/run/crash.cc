@@ -1,12 +1,12 @@
 #include "testlog/run/crash.h"
 
-#include <gtest/gtest.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
 
+#include "testlog/framework.h"
 #include "testlog/internal/signal_stack.h"
 #include "testlog/run/stack_trace.h"
 #include "testlog/run/state_report.h"
@@ -36,25 +36,29 @@ void pass_on(int signal, siginfo_t const* info) noexcept {
 }
 
 // Other threads that die meanwhile wait for the report: passing on their signals would end the process.
-void report(int signal, siginfo_t const& info, void* context) noexcept {
+void report(std::string_view signal, siginfo_t const* info, void* context) noexcept {
   StateReport& report = StateReport::get();
   if (!report.take_turn()) return;
-  report.note_end(name_of(signal));
-  if (!handling.parts->is_mute) report.write_crash(name_of(signal), &info, context);
+  report.note_end(signal);
+  if (!handling.parts->is_mute) report.write_crash(signal, info, context);
   report.end_turn(true);
 }
 
 // Everything that it calls is async-signal-safe.
 void on_signal(int signal, siginfo_t* info, void* context) {
   int const error_before = errno;
-  bool const in_child = testing::internal::InDeathTestChild();
-  if (!in_child) report(signal, *info, context);
+  bool const in_child = framework::current().is_death_test_child();
+  if (!in_child) report(name_of(signal), info, context);
   if (handling.parts->files != nullptr && !in_child) handling.parts->files->wait_for_writers();
   pass_on(signal, info);
   errno = error_before;
 }
 
 }  // namespace
+
+void report_fatal_signal(std::string_view signal) noexcept {
+  if (handling.parts != nullptr && !framework::current().is_death_test_child()) report(signal, nullptr, nullptr);
+}
 
 void install_crash_handlers(ReportParts const& parts) {
   if (handling.parts != nullptr) return;

@@ -1,6 +1,5 @@
 #include "testlog/run/hang.h"
 
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,10 +1,9 @@
 #include "testlog/run/sanitizer.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <string_view>
 
+#include "testlog/framework.h"
 #include "testlog/run/hang.h"
 #include "testlog/run/state_report.h"
 
@@ -16,7 +15,7 @@ namespace {
 
 constinit std::atomic<ReportParts const*> watched{nullptr};
 
-bool is_silent() noexcept { return watched == nullptr || testing::internal::InDeathTestChild(); }
+bool is_silent() noexcept { return watched == nullptr || framework::current().is_death_test_child(); }
 
 // This call also ends a program that reported something earlier, long after its tests.
 void on_death() {

@@ -103,6 +103,7 @@ class Tests {
       outcome.tag = tag;
       outcome.recording = file;
       outcome.command = command_;
+      outcome.framework = framework_;
       outcome.directory = directory_;
       outcomes.push_back(std::move(outcome));
     }
@@ -130,6 +131,7 @@ class Tests {
     if (name == "process") {
       command_ = text_of_field(mark, "command");
       directory_ = text_of_field(mark, "directory");
+      framework_ = text_of_field(mark, "framework");
       return;
     }
     auto const found = tag_of_.find(text_of_field(mark, "test"));
@@ -154,7 +156,7 @@ class Tests {
 
   std::map<std::uint32_t, Test> tests_;
   std::map<std::string, std::uint32_t> tag_of_;  // by name; if tests share a name, the tag of the last
-  std::string command_, directory_;
+  std::string command_, directory_, framework_;
 };
 
 }  // namespace

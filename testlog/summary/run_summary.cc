@@ -135,13 +135,28 @@ std::string shell_word(std::string_view text) {
   return quoted + "'";
 }
 
+std::string selection_of(std::string_view framework, std::vector<std::string> const& tests) {
+  bool const is_catch2 = framework.starts_with("Catch2"), is_doctest = framework.starts_with("doctest");
+  std::string_view const special = is_catch2 ? ",[\\\"" : is_doctest ? ",\\" : ":*-";
+  std::string list;
+  for (std::string const& test : tests) {
+    if (!list.empty()) list += is_catch2 || is_doctest ? ',' : ':';
+    for (char const c : test) {
+      bool const is_special = special.find(c) != special.npos;
+      if (is_special && (is_catch2 || is_doctest)) list += '\\';
+      list += is_special && !is_catch2 && !is_doctest ? '?' : c;  // GoogleTest has no escapes
+    }
+  }
+  return (is_catch2 ? "" : is_doctest ? "--test-case=" : "--gtest_filter=") + shell_word(list);
+}
+
 std::string rerun_command(TestOutcome const& test) {
   if (test.name.empty()) return {};
   bool const is_whole_name = test.ctest.find('~') == test.ctest.npos;  // no characters are replaced
   if (!test.ctest.empty() && is_whole_name) return "ctest -R " + shell_word("^" + test.ctest + "$");
   if (test.name.find('/') == test.name.npos) return "ctest -R " + shell_word(test.name);
   std::string const path = test.command.substr(0, test.command.find(' '));
-  return shell_word(path.empty() ? test.program : path) + " --gtest_filter=" + shell_word(test.name);
+  return shell_word(path.empty() ? test.program : path) + " " + selection_of(test.framework, {test.name});
 }
 
 std::string text_of(RunSummary const& run) {

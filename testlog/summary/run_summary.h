@@ -46,6 +46,7 @@ struct TestOutcome {
   std::vector<TestAttempt> attempts{};  ///< in their order; empty if the run has no log
   std::string recording{};              ///< the recording of the failure or, if the test passed, of the test; or empty
   std::string command{};                ///< the command line of its process
+  std::string framework{};              ///< of its tests, `Catch2 3.7.1`; empty for GoogleTest
   std::string directory{};              ///< the current folder of its process
   std::string file{};                   ///< of the failing assertion or, without one, of the test; as compiled
   int line = 0;
@@ -100,6 +101,10 @@ std::string on_one_line(std::string_view text, std::size_t max_bytes);
 /// Returns a word as a shell reads it, in quotes if it needs any. Characters that change a terminal are escaped, so a
 /// name that has any is shown but not found.
 std::string shell_word(std::string_view text);
+/// Returns the argument, as a shell reads it, that makes a test program run these tests only: `--gtest_filter=A.b:C.d`.
+/// `framework` is the name of its framework, with or without a version; empty: GoogleTest.
+std::string selection_of(std::string_view framework, std::vector<std::string> const& tests);
+
 /// Returns the command that runs the test again: `ctest -R Pool.Grows`, or the program itself for a test with a
 /// parameter, which CTest knows by another name. Of a program that ctest runs as a whole, all tests run again, since an
 /// earlier test may be at fault.

@@ -74,6 +74,7 @@ struct Point {
 struct RunFeatures {
   std::string file{};        ///< of the recording
   std::string command{};     ///< the command that made the recording; empty if it is not known
+  std::string framework{};   ///< of its tests, `Catch2 3.7.1`; empty for GoogleTest
   std::uint64_t lost = 0;    ///< records of the run that are not in the recording
   bool has_stopped = false;  ///< the test did not end by itself
   Moment failure{};          ///< when it failed; of a passing run, its end

@@ -48,7 +48,10 @@ class RunReader final : public DividedRuns<Run> {
     return run;
   }
 
-  void see_process(Entry const& mark) override { command_ = text_of_field(mark, "command"); }
+  void see_process(Entry const& mark) override {
+    command_ = text_of_field(mark, "command");
+    framework_ = text_of_field(mark, "framework");
+  }
   void see_mark(Run& run, std::string_view name, Entry const& mark) override {
     if (name == "failure" || name == "signal") fail(run.builder, mark.time);
   }
@@ -71,6 +74,7 @@ class RunReader final : public DividedRuns<Run> {
       RunFeatures features = run.builder.finish(end.time, end.result.empty() || is_program());
       features.file = file_;
       features.command = command_;
+      features.framework = framework_;
       features.lost = end.lost;
       for (tracing::recording::Thread const& thread : recording_.threads())
         features.thread_names.emplace(thread.number, thread.name);
@@ -147,7 +151,7 @@ class RunReader final : public DividedRuns<Run> {
   std::function<bool(std::string_view)> const& is_wanted_;
   std::string_view const unended_;
   NameOfTest const& name_of_;
-  std::string command_;
+  std::string command_, framework_;
   std::unordered_map<std::uint64_t, OpenSpan> open_;
   std::unordered_map<std::uint64_t, tracing::Metadata const*> last_of_thread_;
   tracing::Metadata const** last_site_ = nullptr;  // of last_thread_

@@ -44,17 +44,6 @@ bool read_all(std::vector<std::string> const& paths, Progress& progress, Add add
   return is_good;
 }
 
-// Returns a filter of GoogleTest that selects the tests. A `?` replaces what GoogleTest would not take as part of a
-// name.
-std::string gtest_filter_of(std::vector<std::string> const& tests) {
-  std::string filter;
-  for (std::string const& test : tests) {
-    filter += filter.empty() ? "" : ":";
-    for (char const c : test) filter += c == '-' || c == ':' || c == '*' ? '?' : c;
-  }
-  return filter;
-}
-
 std::string names_of(std::vector<std::string> const& tests) {
   constexpr std::size_t kMaxNames = 5;
   std::string text;
@@ -63,19 +52,19 @@ std::string names_of(std::vector<std::string> const& tests) {
   return tests.size() > kMaxNames ? text + " and " + std::to_string(tests.size() - kMaxNames) + " more" : text;
 }
 
-// Tests with too few passing runs, by program.
-using LackingTests = std::map<std::string, std::vector<std::string>>;
+// Tests with too few passing runs, by program and framework.
+using LackingTests = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
 // Returns a sentence about such tests, and the command that records passing runs of them.
 std::string text_of_missing_runs(LackingTests const& lacking, Options const& options) {
   constexpr std::size_t kMaxFilter = 20;  // with more tests, the command runs all tests of the program
   std::vector<std::string> all;
   std::string commands;
-  for (auto const& [program, tests] : lacking) {
+  for (auto const& [origin, tests] : lacking) {
+    auto const& [program, framework] = origin;
     all.insert(all.end(), tests.begin(), tests.end());
     commands += "TRACE_RECORD=passing " + summary::shell_word(program.empty() ? "./program" : program);
-    if (!tests.front().empty() && tests.size() <= kMaxFilter)
-      commands += " --gtest_filter=" + summary::shell_word(gtest_filter_of(tests));
+    if (!tests.front().empty() && tests.size() <= kMaxFilter) commands += " " + summary::selection_of(framework, tests);
     commands += "; ";
   }
   std::string again = "testlog why";
@@ -161,8 +150,8 @@ int run(Options const& options) {
   std::vector<why::Explanation> explanations;
   for (auto const& [name, runs] : tests) {
     if (runs.passing.size() < why::kMinPassing) {
-      std::string const& command = runs.failing.front().command;
-      lacking[command.substr(0, command.find(' '))].push_back(name);
+      why::RunFeatures const& first = runs.failing.front();
+      lacking[{first.command.substr(0, first.command.find(' ')), first.framework}].push_back(name);
       continue;
     }
     explanations.push_back(why::explain(name, runs));

@@ -1,12 +1,13 @@
-#include "testlog/listener.h"
+#include "testlog/test_run.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,7 +20,6 @@
 #include "testlog/run/crash.h"
 #include "testlog/run/hang.h"
 #include "testlog/session.h"
-#include "testlog/settings.h"
 #include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
@@ -27,13 +27,13 @@
 #include "tracing_core/support/short_text.h"
 #include "tracing_core/support/thread_info.h"
 
-namespace testlog { inline namespace v1 { namespace internal {
+namespace testlog { inline namespace v1 { namespace test_run {
 namespace {
 
-using testing::TestInfo;
-using testing::TestPartResult;
-using testing::TestSuite;
-using testing::UnitTest;
+using framework::Part;
+using framework::Property;
+using framework::Result;
+using framework::Totals;
 
 // The place of a failure, for the line after it and for reports.
 struct Place {
@@ -47,18 +47,9 @@ std::string current_path() {
   return std::string(path.view());
 }
 
-Place place_of(TestPartResult const& failure) {
-  // Exceptions are the only failures that GoogleTest reports without a place in the source.
-  bool const is_exception = failure.file_name() == nullptr;
-  if (is_exception && !unwound_path().empty()) return {"thrown in", std::string(unwound_path())};
+Place place_of(Part const& failure) {
+  if (failure.is_exception && !unwound_path().empty()) return {"thrown in", std::string(unwound_path())};
   return {"in", current_path()};
-}
-
-std::string headline_of(TestInfo const& test) {
-  std::string text = std::string(test.test_suite_name()) + "." + test.name();
-  if (test.value_param() != nullptr) text.append(", where GetParam() = ").append(test.value_param());
-  if (test.type_param() != nullptr) text.append(", where TypeParam = ").append(test.type_param());
-  return text;
 }
 
 using tracing::environment::Unmatched;
@@ -78,14 +69,13 @@ void report_unmatched(Session& session, Unmatched which) {
   if (auto const* const captured = session.capture().filter()) report("TRACE_CAPTURE", *captured);
 }
 
-// Shows and reports records. Added before the checker: it sees the failures that the checker raises and, since
-// GoogleTest calls listeners in reverse order at the end of a test, prints after it.
-class Recorder final : public testing::EmptyTestEventListener {
+// Shows and reports records.
+class Recorder {
  public:
   explicit Recorder(Session& session)
       : session_(session), unreported_(session.capture().unreported()), report_(session.report_parts()) {}
 
-  void OnTestProgramStart(UnitTest const&) override {
+  void begin_program() {
     runs_ = true;
     session_.recording_file().begin_run();
     install_crash_handlers(session_.report_parts());
@@ -94,118 +84,121 @@ class Recorder final : public testing::EmptyTestEventListener {
     attach_loggers();
   }
 
-  void OnTestIterationStart(UnitTest const& program, int iteration) override {
+  void begin_repetition(framework::Repetition const& repetition) {
     session_.fail_on().begin_run();
-    if (run_records_ != nullptr) run_records_->begin_repetition(program, iteration);
+    if (run_records_ != nullptr) run_records_->begin_repetition(repetition);
   }
-  void OnTestIterationEnd(UnitTest const& program, int) override {
-    has_failed_ |= program.Failed();
-    if (run_records_ != nullptr) run_records_->end_run(program);
+  void end_repetition(Totals const& totals) {
+    has_failed_ |= !totals.passed;
+    if (run_records_ != nullptr) run_records_->end_run(totals);
   }
 
   // This set-up began with the first record: static initialisers belong to it.
-  void OnEnvironmentsSetUpStart(UnitTest const&) override {
-    unreported_.begin(UnreportedRecords::of_environments, unreported_.first_of_tests());
-  }
-  void OnEnvironmentsSetUpEnd(UnitTest const&) override { unreported_.end(UnreportedRecords::of_environments, now()); }
-  void OnTestSuiteStart(TestSuite const& suite) override {
-    begin_phase(Phase::set_up_of_suite, suite.name());
+  void begin_set_up() { unreported_.begin(UnreportedRecords::of_environments, unreported_.first_of_tests()); }
+  void end_set_up() { unreported_.end(UnreportedRecords::of_environments, now()); }
+  void begin_suite(char const* name) {
+    begin_phase(Phase::set_up_of_suite, name);
     unreported_.begin(UnreportedRecords::of_suite, now());
   }
 
-  void OnTestStart(TestInfo const& test) override {
+  void begin_test(framework::Test const& test, Settings const& settings) {
     unreported_.end(UnreportedRecords::of_suite, now());
-    test_ = &test;
-    begin_phase(Phase::test, name_of(test).c_str());
-    tracing::support::set_running_test(name_of(test).c_str());
+    test_ = &kept(test.name);
+    headline_ = test.headline;
+    place_ = {test.file == nullptr ? "" : test.file, test.line};
+    begin_phase(Phase::test, test_->c_str());
+    tracing::support::set_running_test(test_->c_str());
     path_.clear();
     forget_unwound();
-    session_.begin_test(name_of(test), settings_of(test.test_suite_name(), test.name(), test.type_param() != nullptr));
-    if (run_records_ != nullptr) run_records_->begin_test(name_of(test), test);
+    session_.begin_test(*test_, settings);
+    if (run_records_ != nullptr) run_records_->begin_test(test);
     attach_loggers();  // loggers that were registered since
   }
 
-  void OnTestPartResult(TestPartResult const& result) override {
-    if (run_records_ != nullptr) run_records_->part_result(running_test(), result);
-    if (!result.failed()) return;
+  void part(Part const& part) {
+    if (run_records_ != nullptr) run_records_->part(running_test(), part);
+    if (!part.is_failure()) return;
     has_failed_ = true;
     session_.live().finish_lines();
     session_.death_tests().collect();  // saves records of this death test's child before another child takes its place
-    Place const place = place_of(result);
-    report_.note(result, place.path);
-    failed_tests_.note(running_test(), result, place.path);
+    Place const place = place_of(part);
+    report_.note(part, place.path);
+    failed_tests_.note(running_test(), part, place.path);
     if (!place.path.empty()) {
       if (!session_.is_mute()) print_place(place);
-      if (path_.empty() && test_ == nullptr) testing::Test::RecordProperty("trace_span_path", place.path);
+      if (path_.empty() && test_ == nullptr) framework::current().record_property("trace_span_path", place.path);
       if (path_.empty()) path_ = place.path;
     }
-    bool const ends_here = GTEST_FLAG_GET(break_on_failure) || GTEST_FLAG_GET(throw_on_failure);
+    has_ended_test_ |= part.ends_test;
     if (test_ == nullptr) report_.print_unreported("a failure outside any test");
-    if (test_ != nullptr && ends_here) {
+    if (test_ != nullptr && part.ends_test) {
       copy_death_tests();
-      report_.print_unreported(headline_of(*test_));
+      report_.print_unreported(headline_);
     }
   }
 
-  void OnTestEnd(TestInfo const& test) override {
-    bool const failed = test.result()->Failed();
+  void fatal_signal(std::string_view name) noexcept { report_fatal_signal(name); }
+  void check_test(bool was_skipped) {
+    session_.fail_on().raise_failures(place_.first.c_str(), place_.second, was_skipped);
+  }
+
+  void end_test(Result result) {
+    std::string const& name = *test_;
     Show const show = session_.environment().show;
     std::string report;
     session_.live().finish_lines();
-    if (failed) {
+    if (result.failed()) {
       copy_death_tests();
-      report = report_.print_unreported(headline_of(test));
-      report_.print_why(name_of(test));
+      report = report_.print_unreported(headline_);
+      report_.print_why(name);
       if (!session_.recording_file().is_of_ctest())  // ctest sums up by itself
-        failed_tests_.end_test(name_of(test), session_.attribution().running());
+        failed_tests_.end_test(name, session_.attribution().running());
       report_unmatched(session_, Unmatched::all);
-      if (!path_.empty()) record_property(test, "trace_span_path", path_);
+      if (!path_.empty()) add_property(result, "trace_span_path", path_);
     } else {
-      bool const has_lines = show == Show::all ? report_.print_matching(name_of(test)) : session_.live().has_printed();
-      if (!has_lines && show != Show::failed) explain_silence(name_of(test));
+      bool const has_lines = show == Show::all ? report_.print_matching(name) : session_.live().has_printed();
+      if (!has_lines && show != Show::failed) explain_silence(name);
     }
     session_.death_tests().forget();
     report_.skip();
-    bool const prints = show == Show::all || (show == Show::failed && failed);
+    bool const prints = show == Show::all || (show == Show::failed && result.failed());
     if (prints && !session_.is_mute()) session_.perf().print_test();
-    if (run_records_ != nullptr) run_records_->end_test(name_of(test), test);
-    if (failed) record_where_to_look(test, report);  // only in the report: the recording has the records themselves
+    if (run_records_ != nullptr) run_records_->end_test(name, result);
+    if (result.failed()) record_where_to_look(result, report);  // only in the report: the recording has the records
     session_.end_test();
     test_ = nullptr;
     tracing::support::set_running_test(nullptr);
-    begin_phase(Phase::after_test, name_of(test).c_str());
+    begin_phase(Phase::after_test, name.c_str());
   }
 
-  void OnTestSuiteEnd(TestSuite const& suite) override {
-    if (run_records_ != nullptr) run_records_->properties(suite.name(), suite.ad_hoc_test_result());
+  void end_suite(std::string_view name, std::vector<Property> const& properties) {
+    if (run_records_ != nullptr) run_records_->properties(name, properties);
   }
 
-  void OnTestProgramEnd(UnitTest const& program) override {
+  void end_program(Totals const& totals, std::vector<Property> const& properties) {
     runs_ = false;
     begin_phase(Phase::after_tests, "");
-    if (run_records_ != nullptr) run_records_->properties({}, program.ad_hoc_test_result());
+    if (run_records_ != nullptr) run_records_->properties({}, properties);
     if (session_.environment().spdlog) tracing::bridge::detach_all();
     if (session_.environment().show == Show::all) {
       report_.print_matching({});
       report_.skip();
     }
-    bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
-    report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
+    report_unmatched(session_, totals.ran_all ? Unmatched::all : Unmatched::near);
     if (!session_.is_mute()) {
       if (session_.environment().filter_help) tracing::environment::print_filter_help(session_.output());
-      session_.perf().report_if_none_was_measured(ran_all);
+      session_.perf().report_if_none_was_measured(totals.ran_all);
       session_.perf().print_run();
     }
     session_.perf().finish();
-    session_.recording_file().end_run({.passed = !has_failed_ && program.Passed(),
-                                       .tests = program.test_to_run_count(),
-                                       .failed = program.failed_test_count()});
-    if (has_failed_ && !session_.is_mute()) say_where_to_read_on(program);
+    session_.recording_file().end_run(
+        {.passed = !has_failed_ && totals.passed, .tests = totals.tests, .failed = totals.failed});
+    if (has_failed_ && !session_.is_mute()) say_where_to_read_on(totals);
     if (has_failed_ && session_.environment().ci == Ci::cdash) report_to_cdash();
   }
 
  private:
-  std::string_view running_test() { return test_ == nullptr ? std::string_view() : name_of(*test_); }
+  std::string_view running_test() const { return test_ == nullptr ? std::string_view() : *test_; }
 
   // Says why nothing was shown: spans alone have no lines, which surprises people who asked for them by a filter.
   void explain_silence(std::string const& test) {
@@ -220,19 +213,27 @@ class Recorder final : public testing::EmptyTestEventListener {
                                                (spans == 1 ? "it\n" : "them\n"));
   }
 
-  void record_where_to_look(TestInfo const& test, std::string const& report) {
+  // Adds a property for the framework's files, unless the test itself has recorded a property with this name.
+  static void add_property(Result& result, std::string const& name, std::string const& value) {
+    auto const is_known = [&name](Property const& known) { return known.name == name; };
+    if (std::any_of(result.properties.begin(), result.properties.end(), is_known)) return;
+    framework::current().record_property(name, value);
+    result.properties.push_back({name, value});
+  }
+
+  void record_where_to_look(Result& result, std::string const& report) {
     constexpr std::size_t kMaxBytes = 4096;
-    if (!report.empty()) record_property(test, "trace_report", beginning_for_xml(report, kMaxBytes));
+    if (!report.empty()) add_property(result, "trace_report", beginning_for_xml(report, kMaxBytes));
     std::string const& recording = session_.recording_file().path();
-    if (!recording.empty()) record_property(test, "trace_recording", beginning_for_xml(recording, kMaxBytes));
+    if (!recording.empty()) add_property(result, "trace_recording", beginning_for_xml(recording, kMaxBytes));
   }
 
   // Sums up several failures, unless ctest will do so. Otherwise prints the command that shows the recording, unless
   // the user chose the file by TRACE_RECORD. Also prints why the default file could not be made.
-  void say_where_to_read_on(UnitTest const& program) {
+  void say_where_to_read_on(Totals const& totals) {
     RecordingFile const& file = session_.recording_file();
     if (!file.problem().empty()) session_.output().write_note("report", file.problem());
-    std::string const summary = file.is_of_ctest() ? "" : failed_tests_.text(program, file.path());
+    std::string const summary = file.is_of_ctest() ? "" : failed_tests_.text(totals.tests, file.path());
     if (!summary.empty())
       session_.output().write_note("summary", summary);
     else if (file.is_default() && !file.path().empty())
@@ -271,32 +272,30 @@ class Recorder final : public testing::EmptyTestEventListener {
   // exit() during a test ends the process without any output of GoogleTest. Forked children may call it.
   void report_exit_of_process() {
     process_ = getpid();
-    static Recorder* recorder = nullptr;
-    if (std::exchange(recorder, this) != nullptr) return;
+    static Recorder* here = nullptr;
+    if (std::exchange(here, this) != nullptr) return;
     std::atexit([] {
-      if (recorder->runs_ && getpid() == recorder->process_) recorder->report_exit();
+      if (here->runs_ && getpid() == here->process_) here->report_exit();
     });
   }
 
   void report_exit() {
     if (run_records_ != nullptr) run_records_->exit_of_process(running_test());
-    std::string headline = test_ == nullptr ? "the process called exit() outside any test"
-                                            : headline_of(*test_) + ": the process called exit()";
+    std::string headline =
+        test_ == nullptr ? "the process called exit() outside any test" : headline_ + ": the process called exit()";
     if (std::string const path = current_path(); !path.empty()) headline.append(", in ").append(path);
     // With --gtest_throw_on_failure, exit() also runs if main() catches the exception and returns. The failure has been
     // reported by then.
-    bool const was_thrown = GTEST_FLAG_GET(throw_on_failure) && has_failed_;
     copy_death_tests();
-    report_.print_unreported(headline, test_ != nullptr && !was_thrown);
+    report_.print_unreported(headline, test_ != nullptr && !has_ended_test_);
   }
 
-  // Never destroyed: late records are labelled with the names of tests that have ended, even after GoogleTest has
-  // destroyed this listener at the end of the program.
-  static std::string const& name_of(TestInfo const& test) {
-    static auto& names = *new std::map<TestInfo const*, std::string>;
-    std::string& name = names[&test];
-    if (name.empty()) name.append(test.test_suite_name()).append(".").append(test.name());
-    return name;
+  // Never destroyed: late records are labelled with the names of tests that have ended, even after the framework has
+  // destroyed its listeners at the end of the program.
+  static std::string const& kept(std::string_view name) {
+    static auto& names = *new std::set<std::string, std::less<>>;
+    auto const known = names.find(name);
+    return known != names.end() ? *known : *names.emplace(name).first;
   }
 
   Session& session_;
@@ -305,44 +304,53 @@ class Recorder final : public testing::EmptyTestEventListener {
   FailedTests failed_tests_{session_.capture()};
   RunRecords* const run_records_ = session_.run_records();  // null if there are none
   bool has_failed_ = false;
-  TestInfo const* test_ = nullptr;
-  bool runs_ = false;   // inside RUN_ALL_TESTS()
-  pid_t process_ = 0;   // the process that runs the tests
-  std::string path_{};  // of the first failure
+  bool has_ended_test_ = false;          // a failure that ends the test at once, which may end the process
+  std::string const* test_ = nullptr;    // the name of the running test
+  std::string headline_{};               // of the running test
+  std::pair<std::string, int> place_{};  // of the last test, in the source
+  bool runs_ = false;                    // the program runs tests
+  pid_t process_ = 0;                    // the process that runs the tests
+  std::string path_{};                   // of the first failure
 };
 
-// Raises failures. Not part of Recorder, because a listener that gets failures must not raise them.
-class Checker final : public testing::EmptyTestEventListener {
- public:
-  explicit Checker(Session& session) : session_(session) {}
-
-  void OnTestEnd(TestInfo const& test) override { session_.fail_on().raise_failures(test); }
-  // Called before the result of the run is known.
-  void OnEnvironmentsTearDownEnd(UnitTest const&) override { session_.fail_on().raise_late_failures(); }
-
- private:
-  Session& session_;
-};
+Recorder* recorder = nullptr;
 
 }  // namespace
 
-void install_listeners() {
-  Session* const session = Session::get();
-  if (session == nullptr || !session->take_listeners()) return;
-  auto& listeners = UnitTest::GetInstance()->listeners();
-  listeners.Append(new Recorder(*session));
-  listeners.Append(new Checker(*session));
+void start(framework::Framework const& framework, framework::Process const& process) {
+  if (process.lists_tests || Session::get() != nullptr) return;
+  framework::set_current(framework);
+  Session::start(process);
 }
 
-namespace {
+bool take() noexcept {
+  Session* const session = Session::get();
+  if (session == nullptr || !session->take_listeners()) return false;
+  recorder = new Recorder(*session);  // never destroyed, as the session
+  return true;
+}
 
-// Before other initialisers, to capture what they record. glibc passes the arguments of main() to initialisers, too.
-[[gnu::constructor(101)]] void start_session(int argc, char** argv) { Session::start(read_role(argc, argv)); }
+void begin_program() { recorder->begin_program(); }
+void begin_repetition(framework::Repetition const& repetition) { recorder->begin_repetition(repetition); }
+void begin_set_up() { recorder->begin_set_up(); }
+void end_set_up() { recorder->end_set_up(); }
+void begin_suite(char const* name) { recorder->begin_suite(name); }
+void begin_test(framework::Test const& test, Settings const& settings) { recorder->begin_test(test, settings); }
+void part(Part const& part) { recorder->part(part); }
+void fatal_signal(std::string_view name) noexcept { report_fatal_signal(name); }
+void check_test(bool was_skipped) { recorder->check_test(was_skipped); }
+void end_test(Result result) { recorder->end_test(std::move(result)); }
+void end_suite(std::string_view name, std::vector<Property> const& properties) {
+  recorder->end_suite(name, properties);
+}
+void check_run() { Session::get()->fail_on().raise_late_failures(); }
+void end_repetition(Totals const& totals) { recorder->end_repetition(totals); }
+void end_program(Totals const& totals, std::vector<Property> const& properties) {
+  recorder->end_program(totals, properties);
+}
 
-// Runs with the ordinary initialisers: GoogleTest is usable then, since every TEST registers itself there.
-[[maybe_unused]] bool const installed = (install_listeners(), true);
+}}}  // namespace testlog::v1::test_run
 
-}  // namespace
-}}}  // namespace testlog::v1::internal
-
+// Named by an object in every program that links testlog, so that the linker keeps the library.
+extern "C" int const testlog_keep_linked;
 int const testlog_keep_linked = 1;
