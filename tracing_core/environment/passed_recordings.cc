@@ -84,7 +84,8 @@ bool keep_passed(std::string const& path, std::string const& folder, std::string
     for (int i = count; i > 1; --i)
       std::rename(passed_path(folder, name, i - 1).c_str(), passed_path(folder, name, i).c_str());
     bool const is_kept = std::rename(part.c_str(), passed_path(folder, name, 1).c_str()) == 0;
-    if (std::chrono::steady_clock::now().time_since_epoch().count() % kCallsPerCheck == 0) limit_passed(folder, max_bytes);
+    if (std::chrono::steady_clock::now().time_since_epoch().count() % kCallsPerCheck == 0)
+      limit_passed(folder, max_bytes);
     return is_kept;
   } catch (...) {  // out of memory
     return false;
