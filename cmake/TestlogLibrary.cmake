@@ -2,7 +2,7 @@
 #   [PRIVATE_DEPS <private>...])
 #
 # Makes one of the project's libraries: the target, its alias, C++20, private warnings, position-independent code, the
-# header set (`HEADERS`), which TestlogInstall installs under the paths of the source tree, and its export set. A library has the same
+# its export set. A library has the same
 # name for every user, installed or not. COMPONENT is the part of the package that it belongs to, by default its namespace.
 # Each folder adds its sources and headers with testlog_sources().
 #
@@ -12,7 +12,8 @@
 #
 # testlog_sources(<name> [HEADERS <public>...] [SOURCES <private>...])
 #
-# Adds files of the calling folder to such a library. HEADERS are installed; SOURCES may include private headers.
+# Adds files of the calling folder to such a library. TestlogInstall installs HEADERS under their paths in the source tree; SOURCES may
+# include private headers.
 
 function(testlog_library name)
   cmake_parse_arguments(ARG "SHARED;STATIC;OBJECT;INTERFACE" "ALIAS;COMPONENT" "DEPS;PRIVATE_DEPS" ${ARGN})
@@ -54,12 +55,10 @@ function(testlog_library name)
     testlog_unity_build(${name})
     testlog_direct_calls(${name})
   endif()
-  target_sources(${name} ${public} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
-  # The file set has this folder, too, but Meson reads the property alone.
   target_include_directories(${name} ${public}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_property(GLOBAL APPEND PROPERTY TESTLOG_LIBRARIES ${name})
-  set_target_properties(${name} PROPERTIES TESTLOG_COMPONENT ${component})
+  set_target_properties(${name} PROPERTIES TESTLOG_COMPONENT ${component} TESTLOG_HEADERS "")
 endfunction()
 
 # Compiles the sources of a library together if the option asks for it. REQUIRES: its warnings are set.
@@ -80,12 +79,8 @@ function(testlog_sources name)
   cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES" ${ARGN})
   list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  get_target_property(type ${name} TYPE)
-  if(type STREQUAL "INTERFACE_LIBRARY")
-    target_sources(${name} INTERFACE FILE_SET HEADERS FILES ${ARG_HEADERS})
-  else()
-    target_sources(${name} PRIVATE ${ARG_SOURCES} PUBLIC FILE_SET HEADERS FILES ${ARG_HEADERS})
-  endif()
+  target_sources(${name} PRIVATE ${ARG_SOURCES})
+  set_property(TARGET ${name} APPEND PROPERTY TESTLOG_HEADERS ${ARG_HEADERS})
 endfunction()
 
 # A library calls itself directly and reads its thread-local state without a call, since both happen for every record. The

@@ -1,7 +1,7 @@
 # Checks the documentation in ROOT without compiling: links inside the tree lead somewhere. With INSTALLED, a folder where it is
 # installed, no more than that; else outputs are approved ones, what a page names exists, and adopting.md lists TARGETS, and headers
 # that exist.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/TestlogSnippets.cmake)
 if(INSTALLED)
   set(ROOT ${INSTALLED})

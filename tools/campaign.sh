@@ -2,6 +2,8 @@
 # Runs the long form of the tests of which CI runs a sample: all half-precision values, a thousand killed processes, the machine
 # code of every example, and 20 minutes of each fuzzer. Takes about three hours on two cores: tools/campaign.sh [seconds for each fuzzer]
 #
+# TESTLOG_OLD_CMAKE=<folder of cmake and ctest> also builds the consumers by these, for the oldest CMake that testlog supports, 3.22.
+#
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 set -euo pipefail
 if [[ ${1:-} == cuda ]]; then
@@ -14,4 +16,9 @@ tools/setup.sh browser fuzz
 cmake --preset dev
 cmake --build --preset dev
 TESTLOG_CAMPAIGN=1 ctest --preset dev
+if [[ -n ${TESTLOG_OLD_CMAKE:-} ]]; then
+  "$TESTLOG_OLD_CMAKE/cmake" -S . -B build/old_cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo
+  "$TESTLOG_OLD_CMAKE/cmake" --build build/old_cmake
+  "$TESTLOG_OLD_CMAKE/ctest" --test-dir build/old_cmake -R '^consumer' --output-on-failure
+fi
 tools/fuzz.sh "${1:-1200}"

@@ -34,7 +34,7 @@ class AfterCtest : public testing::Test {
   Outcome configure(std::string const& tests, std::string const& more = "", std::string const& folder = "build") {
     std::filesystem::create_directories(folder_ / "source");
     std::ofstream(folder_ / "source/CMakeLists.txt")
-        << "cmake_minimum_required(VERSION 3.25)\nproject(scenarios NONE)\nenable_testing()\n"
+        << "cmake_minimum_required(VERSION 3.22)\nproject(scenarios NONE)\nenable_testing()\n"
         << "include(" << TESTLOG_SOURCE_DIR << "/cmake/TestlogAfterCtest.cmake)\n"
         << "include(" << TESTLOG_SOURCE_DIR << "/cmake/TestlogDiscoverTests.cmake)\n"
         << "add_executable(testlog::command IMPORTED)\n"

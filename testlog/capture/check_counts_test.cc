@@ -26,7 +26,7 @@ class CheckCounts : public testing::Test {
   Outcome configure(std::string const& commands, std::string const& program = TESTLOG_COMMAND) {
     std::filesystem::create_directories(folder_ / "source");
     std::ofstream(folder_ / "source/CMakeLists.txt")
-        << "cmake_minimum_required(VERSION 3.25)\nproject(scenarios NONE)\nenable_testing()\n"
+        << "cmake_minimum_required(VERSION 3.22)\nproject(scenarios NONE)\nenable_testing()\n"
         << "include(" << TESTLOG_SOURCE_DIR << "/cmake/TestlogCheckCounts.cmake)\n"
         << "set(testlog_COMMAND \"" << program << "\")\n"
         << "add_executable(scenarios IMPORTED)\n"

@@ -43,7 +43,11 @@ if(TARGET GTest::gtest_main)
   testlog_add_test(NAME whole/elsewhere COMMAND testing "--gtest_filter=*OfAProgramElsewhere;" RECORD mine WORKING_DIRECTORY ..)
   testlog_add_test(NAME whole_nowhere COMMAND testing --gtest_filter=*Nowhere RECORD OFF)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/names.cmake [[
-if(of_words AND NOT of_words STREQUAL "Given/ConsumerOfWords.HasItsValue/\"two words\"")
+set(expected "Given/ConsumerOfWords.HasItsValue/\"two words\"")
+if(CMAKE_VERSION VERSION_LESS 3.23)  # CTest's own function drops the blanks, too
+  string(REPLACE " " "" expected "${expected}")
+endif()
+if(of_words AND NOT of_words STREQUAL expected)
   add_test("the name is ${of_words}" false)
 endif()
 ]])

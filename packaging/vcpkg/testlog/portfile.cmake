@@ -1,0 +1,34 @@
+cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")  # the checkout that this port is part of
+
+vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS FEATURES
+  command TESTLOG_BUILD_COMMAND
+  cublas-cpu TESTLOG_WITH_CUBLAS
+  cuda TESTLOG_WITH_CUDA
+  cuda-cpu TESTLOG_WITH_CUDA_CPU
+  cuda-cpu TESTLOG_WITH_LZ4
+  cuda-cpu TESTLOG_WITH_ZSTD
+  cupti TESTLOG_WITH_CUPTI
+  gtest TESTLOG_WITH_GTEST
+  nvtx TESTLOG_WITH_NVTX
+  otlp-http TESTLOG_WITH_HTTPLIB
+  zlib TESTLOG_WITH_ZLIB)
+vcpkg_find_acquire_program(PKGCONFIG)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
+  OPTIONS
+    ${FEATURE_OPTIONS}
+    -DTESTLOG_BUILD_TESTS=OFF
+    -DTESTLOG_BUILD_EXAMPLES=OFF
+    -DTESTLOG_UNITY_BUILD=ON
+    -DCMAKE_INSTALL_BINDIR=tools/testlog
+    "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}"
+  OPTIONS_DEBUG
+    -DTESTLOG_BUILD_COMMAND=OFF
+    -DTESTLOG_WITH_HTTPLIB=OFF
+  MAYBE_UNUSED_VARIABLES
+    PKG_CONFIG_EXECUTABLE)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/testlog)
+vcpkg_fixup_pkgconfig()
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include" "${CURRENT_PACKAGES_DIR}/debug/share")
+file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
