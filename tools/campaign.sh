@@ -5,10 +5,14 @@
 # TESTLOG_OLD_CMAKE=<folder of cmake and ctest> also builds the consumers by these, for the oldest CMake that testlog supports, 3.22.
 #
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
+# tools/campaign.sh abi [revision] compares the shared libraries with those of the last tagged version: see campaign_abi.sh.
 set -euo pipefail
 if [[ ${1:-} == cuda ]]; then
   shift
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_cuda.sh" "$@"
+elif [[ ${1:-} == abi ]]; then
+  shift
+  exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_abi.sh" "$@"
 fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
