@@ -189,3 +189,8 @@ namespace {
 
 }  // namespace
 }}}  // namespace testlog::v1::internal
+
+// Named by an object in every program that links testlog::testlog, so that the linker keeps the library and this
+// listener.
+extern "C" int const testlog_keep_linked;
+int const testlog_keep_linked = 1;

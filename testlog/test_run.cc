@@ -350,7 +350,3 @@ void end_program(Totals const& totals, std::vector<Property> const& properties) 
 }
 
 }}}  // namespace testlog::v1::test_run
-
-// Named by an object in every program that links testlog, so that the linker keeps the library.
-extern "C" int const testlog_keep_linked;
-int const testlog_keep_linked = 1;
