@@ -156,9 +156,13 @@ void RecordLayer::write(ChunkWriter& writer, NewRecord const& record, Around con
 
 // Returns the calling thread's writer, ready for any record, and adds the record's thread and time if they are others.
 // Returns null if the thread has no writer.
-ChunkWriter* RecordLayer::writer_for(Around const& around, NewRecord& record) noexcept {
+inline ChunkWriter* RecordLayer::writer_for(Around const& around, NewRecord& record) noexcept {
+  ChunkWriter* const writer = usual_writer(around.context);
+  return writer != nullptr ? writer : other_writer(around, record);
+}
+
+ChunkWriter* RecordLayer::other_writer(Around const& around, NewRecord& record) noexcept {
   Context const& context = around.context;
-  if (ChunkWriter* const writer = usual_writer(context)) return writer;
   if (!is_usable() || context.is_restored()) return nullptr;
   Track const& track = context.track();
   Track const* const own = is_own_track(track) ? &track : context.registry().own_track();

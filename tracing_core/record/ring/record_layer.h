@@ -127,6 +127,7 @@ class RecordLayer final : public Layer {
   }
   ChunkWriter* usual_writer(Context const& context) const noexcept;
   ChunkWriter* writer_for(Around const& around, NewRecord& record) noexcept;
+  ChunkWriter* other_writer(Around const& around, NewRecord& record) noexcept;
   ChunkWriter* start_writer(Track const& track, Around const& around) noexcept;
   std::uint64_t begin_scope(SpanRef span, Context const& context) noexcept;
   void end_scope(SpanRef span, Context const& context, std::uint8_t flags) noexcept;
