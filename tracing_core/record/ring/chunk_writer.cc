@@ -177,6 +177,19 @@ inline bool ChunkWriter::put_short(NewRecord const& record) noexcept {
 // record, or if the chunk has little room.
 bool ChunkWriter::append_short(NewRecord const& record) noexcept { return put_short<false>(record); }
 
+std::uint64_t ChunkWriter::try_new_span(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
+  std::uint64_t const key = next_key();
+  if (!append_short({.type = RecordType::new_span,
+                     .metadata = &metadata,
+                     .values = values,
+                     .flags = flags,
+                     .reference_count = 1,
+                     .references = {key}}))
+    return 0;
+  ++spans_;
+  return key;
+}
+
 bool ChunkWriter::put_texts(RecordType type, Metadata const& metadata, Value const* values,
                             std::uint8_t flags) noexcept {
   if (!put_short<true>({.type = type, .metadata = &metadata, .values = values, .flags = flags})) return false;

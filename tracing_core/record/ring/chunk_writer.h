@@ -93,6 +93,8 @@ class ChunkWriter {
   std::uint64_t try_scope_begin(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
     return put_values(RecordType::scope_begin, metadata, values, flags) ? make_span_key(track_, spans_++) : 0;
   }
+  /// As try_scope_begin(), for a span with handles. `values` may be null; `flags` say which parent it has.
+  std::uint64_t try_new_span(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept;
   bool try_scope_end() noexcept {
     RecordHead* const head = reserve(sizeof(RecordHead));
     if (head == nullptr) [[unlikely]]
@@ -105,10 +107,10 @@ class ChunkWriter {
     return true;
   }
 
-  /// Fast path of enter, exit and close, for a span that the chunk describes.
+  /// Fast path of enter, exit and close, for a span that has a key and that the chunk describes.
   bool try_step(RecordType type, Metadata const& metadata, std::uint64_t span) noexcept {
     CachedSite const& cached = cached_site(metadata);
-    if (cached.metadata != &metadata || !knows(span)) return false;
+    if (cached.metadata != &metadata || span == 0 || !knows(span)) return false;
     RecordHead* const head = reserve(sizeof(RecordHead) + 8);
     if (head == nullptr) [[unlikely]]
       return false;

@@ -256,6 +256,16 @@ void RecordLayer::end_scope(SpanRef span, Context const& context, std::uint8_t f
   share_time(span.layers(), context, *writer);
 }
 
+bool RecordLayer::try_new_span(Track const& track, SpanRef span, NewSpan const& made) noexcept {
+  ChunkWriter* const writer = writer_of(track);
+  if (writer == nullptr || made.parent.kind == Parent::Kind::span) return false;
+  auto const flags = static_cast<std::uint8_t>(flags_of(made.parent) | shown_flag(span.layers()));
+  std::uint64_t const key = writer->try_new_span(span.metadata(), made.fields.statement_values(), flags);
+  span.slot()->record_keys[place_] = key;
+  if (place_ == 0) span.slot()->record_tag = writer->tag();
+  return key != 0;
+}
+
 void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
   span.slot()->record_keys[place_] = 0;
   NewRecord record{.type = RecordType::new_span,
@@ -332,7 +342,7 @@ void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& co
 void RecordLayer::step(RecordType type, SpanRef span, Context const& context) noexcept {
   std::uint64_t const key = key_of(span);
   ChunkWriter* const usual = usual_writer(context);
-  if (usual != nullptr && key != 0 && usual->try_step(type, span.metadata(), key)) [[likely]]
+  if (usual != nullptr && usual->try_step(type, span.metadata(), key)) [[likely]]
     return share_time(span.layers(), context, *usual);
   add_step(type, span, context, 0);
 }
