@@ -60,6 +60,17 @@ class CaptureLayer final : public tracing::Layer {
     observe_record();
     return record_.try_scope_end(track, span);
   }
+  bool try_new_span(tracing::Track const& track, SpanRef span, tracing::NewSpan const& made) noexcept override {
+    attribution_.observe_span(span);
+    observe_record();
+    return record_.try_new_span(track, span, made);
+  }
+  bool try_step(tracing::Track const& track, SpanRef span, Step step) noexcept override {
+    if (step != Step::close && is_unwinding()) [[unlikely]]
+      return false;
+    if (step == Step::exit) observe_record();
+    return record_.try_step(track, span, step);
+  }
   void on_enter(SpanRef span, Context const& context) noexcept override {
     observe_enter();
     record_.on_enter(span, context);

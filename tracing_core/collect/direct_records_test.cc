@@ -8,6 +8,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/collect/registry_test_support.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/tracing.h"
 
@@ -32,6 +33,8 @@ class Direct final : public tracing::Layer {
   Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes | Hooks::direct; }
   void on_event(tracing::Event const&, Context const&) noexcept override { lines_.push_back("event"); }
   void on_new_span(SpanRef, tracing::NewSpan const&, Context const&) noexcept override { lines_.push_back("new"); }
+  void on_enter(SpanRef, Context const&) noexcept override { lines_.push_back("enter"); }
+  void on_exit(SpanRef, Context const&) noexcept override { lines_.push_back("exit"); }
   void on_close(SpanRef, Context const&) noexcept override { lines_.push_back("close"); }
   void on_scope_begin(SpanRef span, Context const&) noexcept override { lines_.push_back("begin " + path_of(span)); }
   void on_scope_end(SpanRef span, Context const&) noexcept override { lines_.push_back("end " + path_of(span)); }
@@ -42,6 +45,10 @@ class Direct final : public tracing::Layer {
     return add("begin " + path_of(span));
   }
   bool try_scope_end(Track const&, SpanRef span) noexcept override { return add("end " + path_of(span)); }
+  bool try_new_span(Track const&, SpanRef, tracing::NewSpan const&) noexcept override { return add("new"); }
+  bool try_step(Track const&, SpanRef, Step step) noexcept override {
+    return add(step == Step::enter ? "enter" : step == Step::exit ? "exit" : "close");
+  }
 
  private:
   bool add(std::string const& line) {
@@ -57,6 +64,12 @@ void emit() {
   TRACE_SPAN(info, "a", number);
   TRACE_SPAN(info, "b", tracing::kv("text", "no number"));
   TRACE_INFO("event", number);
+}
+
+void use_handle() {
+  tracing::Span const span = TRACE_MAKE_SPAN(info, "handle");
+  auto const entered = span.enter();
+  TRACE_INFO("below", tracing::parent(span));
 }
 
 TEST(DirectRecords, GoToTheOnlyLayerThatWantsThem) {
@@ -80,20 +93,51 @@ TEST(DirectRecords, ComeWithAContextIfAnotherLayerWantsThem) {
                    .with(std::make_unique<registry_test::Journal>(others))
                    .build(),
                emit);
-  EXPECT_THAT(lines, ElementsAre("begin a", "begin a/b", "event", "close", "close"));
+  EXPECT_THAT(lines, ElementsAre("begin a", "begin a/b", "event", "exit", "close", "exit", "close"));
   EXPECT_EQ(others.size(), 9u);
 }
 
-TEST(DirectRecords, AreOfStatementsNotOfHandles) {
+TEST(DirectRecords, AreOfHandlesButNotBelowThem) {
   Lines lines;
-  with_default(RegistryBuilder().with(std::make_unique<Direct>(lines)).build(), [] {
-    tracing::Span const span = TRACE_MAKE_SPAN(info, "handle");
-    TRACE_INFO("below", tracing::parent(span));
-  });
-  EXPECT_THAT(lines, ElementsAre("new", "event", "close"));
+  with_default(RegistryBuilder().with(std::make_unique<Direct>(lines)).build(), use_handle);
+  EXPECT_THAT(lines, ElementsAre("direct new", "direct enter", "event", "direct exit", "direct close"));
 }
 
-TEST(DirectRecords, EndWithAContextIfSomebodyHoldsTheSpan) {
+TEST(DirectRecords, ComeWithAContextForHandlesIfTheLayerRefusesThem) {
+  Lines lines;
+  with_default(RegistryBuilder().with(std::make_unique<Direct>(lines, true)).build(), use_handle);
+  EXPECT_THAT(lines, ElementsAre("new", "enter", "event", "exit", "close"));
+}
+
+TEST(DirectRecords, ComeWithAContextForHandlesIfAnotherLayerWantsThem) {
+  Lines lines;
+  Lines others;
+  with_default(RegistryBuilder()
+                   .with(std::make_unique<Direct>(lines))
+                   .with(std::make_unique<registry_test::Journal>(others))
+                   .build(),
+               use_handle);
+  EXPECT_THAT(lines, ElementsAre("new", "enter", "event", "exit", "close"));
+}
+
+TEST(DirectRecords, ComeWithAContextOnAnotherTrackOrAtAnotherTime) {
+  Lines lines;
+  auto const registry = RegistryBuilder().with(std::make_unique<Direct>(lines)).build();
+  with_default(registry, [&] {
+    tracing::RuntimeCallsite const kernel({.kind = tracing::Kind::span, .name = "kernel"});
+    Track const stream{1000001, "stream 7"};
+    for (tracing::Origin const& origin : {tracing::Origin{&stream}, tracing::Origin{nullptr, tracing::Instant{100}}}) {
+      tracing::SpanId const id = registry->new_span(
+          {tracing::FieldValues(kernel.metadata()), {}, registry->enabled(kernel.metadata()), origin});
+      registry->enter(id, origin);
+      registry->exit(id, origin);
+      registry->drop_reference(id, origin);
+    }
+  });
+  EXPECT_THAT(lines, ElementsAre("new", "enter", "exit", "close", "new", "enter", "exit", "close"));
+}
+
+TEST(DirectRecords, EndAsHandlesDoIfSomebodyHoldsTheSpan) {
   Lines lines;
   tracing::Span held;
   with_default(RegistryBuilder().with(std::make_unique<Direct>(lines)).build(), [&] {
@@ -101,7 +145,7 @@ TEST(DirectRecords, EndWithAContextIfSomebodyHoldsTheSpan) {
     held = tracing::Span::current();
   });
   held = {};
-  EXPECT_THAT(lines, ElementsAre("direct begin a", "close"));
+  EXPECT_THAT(lines, ElementsAre("direct begin a", "direct exit", "direct close"));
 }
 
 // Wants events only, so that of spans only its filter hears.
@@ -144,7 +188,8 @@ TEST(DirectRecords, AreOnlyThoseThatNoFilterFollows) {
       EXPECT_EQ(open, now ? 1 : 0);
     });
     EXPECT_EQ(open, 0);
-    EXPECT_THAT(lines, now ? Lines({"begin a", "close"}) : Lines({"direct begin a", "direct end a"}));
+    EXPECT_THAT(lines,
+                now ? Lines({"begin a", "direct exit", "direct close"}) : Lines({"direct begin a", "direct end a"}));
   }
 }
 

@@ -30,8 +30,8 @@ enum class Hooks : std::uint16_t {
   /// Not a call: keeps each value of a field that is recorded several times. Without it, a span has the value from its
   /// beginning and the last value, and its memory does not grow with each record(). Not in `all`.
   all_values = 512,
-  /// try_event(), try_scope_begin() and try_scope_end() come first for what no other layer wants. Together with
-  /// `scopes`; not in `all`. Of several such layers only the first is asked.
+  /// try_event(), try_scope_begin(), try_scope_end(), try_new_span() and try_step() come first for what no other layer
+  /// wants. Together with `scopes`; not in `all`. Of several such layers only the first is asked.
   direct = 1024,
 };
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
@@ -136,6 +136,11 @@ class Layer {
   }
   virtual bool try_scope_begin(Track const& /*track*/, SpanRef, Value const* /*values*/) noexcept { return false; }
   virtual bool try_scope_end(Track const& /*track*/, SpanRef) noexcept { return false; }
+  /// The same for spans with handles. Their parent may be explicit, and the track has already left the span at
+  /// Step::exit. If they return false, on_new_span(), on_enter(), on_exit() or on_close() follows.
+  virtual bool try_new_span(Track const& /*track*/, SpanRef, NewSpan const&) noexcept { return false; }
+  enum class Step : std::uint8_t { enter, exit, close };
+  virtual bool try_step(Track const& /*track*/, SpanRef, Step) noexcept { return false; }
   /// Called when a record that the layer wanted is dropped: a signal handler or a layer made it while the thread was
   /// inside a layer or the registry. Must be async-signal-safe.
   virtual void on_dropped() noexcept {}

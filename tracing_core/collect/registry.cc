@@ -12,11 +12,12 @@
 // * The fast path, if no layer or filter must be called: SpanStore::open_scope_fast() and close_scope_fast(). A span of
 //   two integers then takes some 160 instructions in all, without a lock, an allocation or an atomic read-modify-write.
 // * The direct path, if only one layer wants to hear of the scope and takes it by Hooks::direct, as layers that record
-//   do. It makes neither a Context nor an Event. Events have it, too.
+//   do. It makes neither a Context nor an Event. Events and spans with handles have it, too.
 // * The notifying path, if layers only want to hear of the entry and the exit, as layers that write traces do. The
 //   scope is opened and closed as on the fast path, and the layers are called after that.
 // * The slow path, for everything else: filters that follow spans, layers that are told of the creation, values that
-//   are not only numbers. Spans with handles come by new_span(), enter() and exit(), which are slow in this sense, too.
+//   are not only numbers. Spans with handles come by new_span(), enter() and exit(), which have no faster path than the
+//   direct one.
 //
 // A path changes nothing until it is certain to succeed, so the next path can begin from the start. Therefore the
 // functions of the slow paths are separate and not inlined: leaving the fast path is a tail call, and the fast path
@@ -116,6 +117,24 @@ inline void Registry::call(LayerMask layers, SpanSlot& slot, Context& context, A
   });
 }
 
+namespace {
+
+bool is_here_and_now(Origin const& origin) noexcept {
+  return origin.track == nullptr && !origin.time && !origin.restored;
+}
+
+}  // namespace
+
+// As notify(), for a span that is entered, left or closed. A direct layer gets no context.
+template <auto kHook>
+inline void Registry::notify_step(Layer::Step step, LayerMask layers, SpanSlot& slot, TrackState& track,
+                                  Origin const& origin) noexcept {
+  if (is_direct(layers) && is_here_and_now(origin) &&
+      direct_layer_->try_step(track.track, SpanRef(&slot, layers), step))
+    return;
+  notify<kHook>(layers, slot, track, origin);
+}
+
 void Registry::start_filter_states(SpanSlot& slot, NewSpan const& span) noexcept {
   if (masks_.creation != masks_.kAll && !is_followed(slot.mask)) [[likely]]
     return;
@@ -146,7 +165,10 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   SpanSlot* const slot = make(span, *own, *track);
   if (slot == nullptr) return {};
   start_filter_states(*slot, span);
-  notify<&Layer::on_new_span>(masks_.on_new_span & slot->mask, *slot, *track, span.origin, span);
+  LayerMask const layers = masks_.on_new_span & slot->mask;
+  bool const is_recorded = is_direct(layers) && is_here_and_now(span.origin) &&
+                           direct_layer_->try_new_span(track->track, SpanRef(slot, layers), span);
+  if (!is_recorded) notify<&Layer::on_new_span>(layers, *slot, *track, span.origin, span);
   return slot->span_id();
 }
 
@@ -280,7 +302,8 @@ bool Registry::push(SpanSlot& slot, TrackState& track, bool may_be_in_it, bool h
 Registry::Left Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin, bool scope) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
   Left const left = track.pop(slot, scope, share);
-  if (left != Left::nothing) notify<&Layer::on_exit>(masks_.on_exit & slot.mask, slot, track, origin);
+  if (left != Left::nothing)
+    notify_step<&Layer::on_exit>(Layer::Step::exit, masks_.on_exit & slot.mask, slot, track, origin);
   return left;
 }
 
@@ -297,7 +320,7 @@ void Registry::enter(SpanId id, Origin const& origin) noexcept {
   } else {
     slot->visits.fetch_add(1, std::memory_order_relaxed);
   }
-  notify<&Layer::on_enter>(masks_.on_enter & slot->mask, *slot, *track, origin);
+  notify_step<&Layer::on_enter>(Layer::Step::enter, masks_.on_enter & slot->mask, *slot, *track, origin);
 }
 
 void Registry::exit(SpanId id, Origin const& origin) noexcept {
@@ -348,7 +371,7 @@ void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) 
 }
 
 SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  notify<&Layer::on_close>(masks_.on_close & slot.mask, slot, track, origin);
+  notify_step<&Layer::on_close>(Layer::Step::close, masks_.on_close & slot.mask, slot, track, origin);
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
   if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
   if (slot.values.is_large()) slot.values.clear();

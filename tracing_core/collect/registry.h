@@ -139,6 +139,9 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
               A const&... arguments) noexcept;
   template <auto kHook, class... A>
   void call(LayerMask layers, internal::SpanSlot& slot, Context& context, A const&... arguments) noexcept;
+  template <auto kHook>
+  void notify_step(Layer::Step step, LayerMask layers, internal::SpanSlot& slot, internal::TrackState& track,
+                   Origin const& origin) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
   bool needs_release(internal::SpanSlot const& slot) const noexcept;

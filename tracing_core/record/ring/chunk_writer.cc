@@ -120,12 +120,11 @@ std::uint32_t ChunkWriter::find_site(Metadata const& metadata) noexcept {
 }
 
 // Returns false if the chunk is too old for the record's time to be exact. The first record of a chunk is never
-// refused.
+// refused: put() sets max_ticks_ after it.
 bool ChunkWriter::stamp(RecordHead& head) noexcept {
   std::uint64_t const ticks = ticks_now() - first_ticks_;
   if (ticks > max_ticks_) return false;
   head.ticks = last_ticks_ = static_cast<std::uint32_t>(ticks);
-  if (describing_ == Describing::nothing) max_ticks_ = exact_ticks_;
   return true;
 }
 
@@ -139,28 +138,63 @@ void ChunkWriter::drop(NewRecord const& record) noexcept {
   parts_->region.count_lost(tag_, 1);
 }
 
-bool ChunkWriter::put_texts(RecordType type, Metadata const& metadata, Value const* values,
-                            std::uint8_t flags) noexcept {
+// `kIsUsual`: the record has values, and is neither foreign nor a description.
+template <bool kIsUsual>
+inline bool ChunkWriter::put_short(NewRecord const& record) noexcept {
+  Metadata const& metadata = *record.metadata;
   CachedSite const& cached = cached_site(metadata);
-  std::size_t const count = metadata.parts().value_count;
-  if (cached.metadata != &metadata || count > kMaxFastValues) return false;
+  bool const has_values = kIsUsual || record.values != nullptr;
+  std::size_t const count = has_values ? metadata.parts().value_count : 0;
+  bool const is_other = !kIsUsual && ((record.flags & kForeign) != 0 || describing_ == Describing::start_of_chunk);
+  if (cached.metadata != &metadata || count > kMaxFastValues || is_other) return false;
   std::size_t text_room = kMaxFastTexts;
-  RecordHead* const head = reserve(sizeof(RecordHead) + (kMaxFastValues + 1) * 8 + text_room);
+  RecordHead* const head =
+      reserve(sizeof(RecordHead) + (1 + record.references.size() + kMaxFastValues) * 8 + text_room);
   if (head == nullptr) return false;
   char* kind_at = begin_kinds(*head);
   char* to = begin_values(*head, count);
-  for (Value const *value = values, *const end = values + count; value != end; ++value) {
+  for (unsigned i = 0; i < record.reference_count; ++i) to = put_word(to, record.references[i]);
+  for (Value const *value = record.values, *const end = value + count; value != end; ++value) {
     auto const kind = static_cast<std::uint8_t>(value->kind());
     if ((kOneWordKinds >> kind & 1) != 0) {
       to = put_word(to, value->as_u64());
-    } else {
-      if ((kTextKinds >> kind & 1) == 0 || value->as_text().size() > text_room) return false;
+    } else if ((kTextKinds >> kind & 1) != 0 && value->as_text().size() <= text_room) {
       text_room -= padded_to_word(value->as_text().size());
       to = put_text(to, value->as_text(), value->as_text().size());
+    } else if (!value->is_empty()) {
+      return false;
     }
     std::memcpy(kind_at++, &kind, 1);
   }
-  finish_values(*head, type, cached.number, flags, to, metadata);
+  auto const flags = static_cast<std::uint8_t>(record.flags | (has_values ? kHasValues : 0));
+  finish_head(*head, record.type, cached.number, flags, to);
+  kIsUsual ? commit(to, 0) : commit_described(to, flags);
+  return true;
+}
+
+// Fast path of append(): the writer knows the callsite, and the values are few numbers and short texts. Not for
+// descriptions at the start of a chunk, which cut even short texts. Returns false, and writes nothing, for any other
+// record, or if the chunk has little room.
+bool ChunkWriter::append_short(NewRecord const& record) noexcept { return put_short<false>(record); }
+
+std::uint64_t ChunkWriter::try_new_span(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
+  std::uint64_t const key = next_key();
+  if (!append_short({.type = RecordType::new_span,
+                     .metadata = &metadata,
+                     .values = values,
+                     .flags = flags,
+                     .reference_count = 1,
+                     .references = {key}}))
+    return 0;
+  ++spans_;
+  return key;
+}
+
+bool ChunkWriter::put_texts(RecordType type, Metadata const& metadata, Value const* values,
+                            std::uint8_t flags) noexcept {
+  if (!put_short<true>({.type = type, .metadata = &metadata, .values = values, .flags = flags})) return false;
+  if (metadata.level() <= Level::warn) [[unlikely]]
+    spare_chunk();
   return true;
 }
 
@@ -168,8 +202,12 @@ bool ChunkWriter::put(NewRecord const& record) noexcept {
   if (std::uint32_t const tag = next_tag(); tag != tag_ && !change_tag(tag)) [[unlikely]]
     return false;
   bool const is_there = record.metadata == nullptr ? put_scope_end(record.flags) : append(record);
-  if (is_there) spans_ += begins_span(record.type);
-  return is_there;
+  if (!is_there) return false;
+  max_ticks_ = exact_ticks_;
+  spans_ += begins_span(record.type);
+  if (record.type == RecordType::event && record.metadata->level() <= Level::warn) [[unlikely]]
+    spare_chunk();
+  return true;
 }
 
 bool ChunkWriter::put_description(NewRecord const& record) noexcept {
@@ -189,7 +227,7 @@ bool ChunkWriter::put_scope_end(std::uint8_t flags) noexcept {
   return true;
 }
 
-bool ChunkWriter::append(NewRecord const& record) noexcept {
+bool ChunkWriter::append_any(NewRecord const& record) noexcept {
   RecordHead head{};
   head.type = record.type;
   head.flags = record.flags | (record.values != nullptr ? kHasValues : 0);
@@ -215,8 +253,6 @@ bool ChunkWriter::append(NewRecord const& record) noexcept {
   head.words = static_cast<std::uint16_t>((to - at_) / 8);
   std::memcpy(at_, &head, sizeof(head));
   commit_described(to, head.flags);
-  if (head.type == RecordType::event && metadata.level() <= Level::warn) [[unlikely]]
-    spare_chunk();
   return true;
 }
 

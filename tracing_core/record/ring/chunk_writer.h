@@ -93,6 +93,8 @@ class ChunkWriter {
   std::uint64_t try_scope_begin(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
     return put_values(RecordType::scope_begin, metadata, values, flags) ? make_span_key(track_, spans_++) : 0;
   }
+  /// As try_scope_begin(), for a span with handles. `values` may be null; `flags` say which parent it has.
+  std::uint64_t try_new_span(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept;
   bool try_scope_end() noexcept {
     RecordHead* const head = reserve(sizeof(RecordHead));
     if (head == nullptr) [[unlikely]]
@@ -105,10 +107,10 @@ class ChunkWriter {
     return true;
   }
 
-  /// Fast path of enter, exit and close, for a span that the chunk describes.
+  /// Fast path of enter, exit and close, for a span that has a key and that the chunk describes.
   bool try_step(RecordType type, Metadata const& metadata, std::uint64_t span) noexcept {
     CachedSite const& cached = cached_site(metadata);
-    if (cached.metadata != &metadata || !knows(span)) return false;
+    if (cached.metadata != &metadata || span == 0 || !knows(span)) return false;
     RecordHead* const head = reserve(sizeof(RecordHead) + 8);
     if (head == nullptr) [[unlikely]]
       return false;
@@ -213,6 +215,9 @@ class ChunkWriter {
   // Not inlined, since put_values() would save registers for it each time.
   [[gnu::noinline]] bool put_texts(RecordType type, Metadata const& metadata, Value const* values,
                                    std::uint8_t flags) noexcept;
+  template <bool kIsUsual>
+  [[gnu::always_inline]] bool put_short(NewRecord const& record) noexcept;
+  bool append_short(NewRecord const& record) noexcept;
   [[gnu::always_inline]] bool put_values(RecordType type, Metadata const& metadata, Value const* values,
                                          std::uint8_t flags) noexcept {
     std::size_t const bytes = metadata.parts().numbers_size;
@@ -230,7 +235,10 @@ class ChunkWriter {
       to = put_word(to, value->as_u64());
       std::memcpy(kind_at++, &kind, 1);
     }
-    finish_values(*head, type, cached.number, flags, to, metadata);
+    finish_head(*head, type, cached.number, static_cast<std::uint8_t>(kHasValues | flags), to);
+    commit(to, 0);
+    if (metadata.level() <= Level::warn) [[unlikely]]
+      spare_chunk();
     return true;
   }
   static char* begin_kinds(RecordHead& head) noexcept {
@@ -247,15 +255,12 @@ class ChunkWriter {
     std::memcpy(to, &word, 8);
     return to + 8;
   }
-  void finish_values(RecordHead& head, RecordType type, std::uint32_t site, std::uint8_t flags, char* end,
-                     Metadata const& metadata) noexcept {
+  static void finish_head(RecordHead& head, RecordType type, std::uint32_t site, std::uint8_t flags,
+                          char const* end) noexcept {
     head.site = site;
     head.words = static_cast<std::uint16_t>(static_cast<std::size_t>(end - reinterpret_cast<char*>(&head)) / 8);
     head.type = type;
-    head.flags = static_cast<std::uint8_t>(kHasValues | flags);
-    commit(end, 0);
-    if (metadata.level() <= Level::warn) [[unlikely]]
-      spare_chunk();
+    head.flags = flags;
   }
   // Each returns false, and writes nothing, if the chunk has no room.
   bool put(NewRecord const& record) noexcept;
@@ -266,7 +271,8 @@ class ChunkWriter {
   char* end_of_texts() const noexcept;
   void leave_chunk() noexcept;
   void drop(NewRecord const& record) noexcept;
-  bool append(NewRecord const& record) noexcept;
+  bool append(NewRecord const& record) noexcept { return append_short(record) || append_any(record); }
+  bool append_any(NewRecord const& record) noexcept;
   char* append_values(char* to, RecordHead& head, Metadata const& metadata, Value const* values) noexcept;
   char* append_text(char* to, std::uint8_t& kind, Value const& value) noexcept;
   char* append_printed(char* to, std::uint8_t& kind, Value const& value) noexcept;

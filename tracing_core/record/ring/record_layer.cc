@@ -156,9 +156,13 @@ void RecordLayer::write(ChunkWriter& writer, NewRecord const& record, Around con
 
 // Returns the calling thread's writer, ready for any record, and adds the record's thread and time if they are others.
 // Returns null if the thread has no writer.
-ChunkWriter* RecordLayer::writer_for(Around const& around, NewRecord& record) noexcept {
+inline ChunkWriter* RecordLayer::writer_for(Around const& around, NewRecord& record) noexcept {
+  ChunkWriter* const writer = usual_writer(around.context);
+  return writer != nullptr ? writer : other_writer(around, record);
+}
+
+ChunkWriter* RecordLayer::other_writer(Around const& around, NewRecord& record) noexcept {
   Context const& context = around.context;
-  if (ChunkWriter* const writer = usual_writer(context)) return writer;
   if (!is_usable() || context.is_restored()) return nullptr;
   Track const& track = context.track();
   Track const* const own = is_own_track(track) ? &track : context.registry().own_track();
@@ -252,6 +256,16 @@ void RecordLayer::end_scope(SpanRef span, Context const& context, std::uint8_t f
   share_time(span.layers(), context, *writer);
 }
 
+bool RecordLayer::try_new_span(Track const& track, SpanRef span, NewSpan const& made) noexcept {
+  ChunkWriter* const writer = writer_of(track);
+  if (writer == nullptr || made.parent.kind == Parent::Kind::span) return false;
+  auto const flags = static_cast<std::uint8_t>(flags_of(made.parent) | shown_flag(span.layers()));
+  std::uint64_t const key = writer->try_new_span(span.metadata(), made.fields.statement_values(), flags);
+  span.slot()->record_keys[place_] = key;
+  if (place_ == 0) span.slot()->record_tag = writer->tag();
+  return key != 0;
+}
+
 void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
   span.slot()->record_keys[place_] = 0;
   NewRecord record{.type = RecordType::new_span,
@@ -328,7 +342,7 @@ void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& co
 void RecordLayer::step(RecordType type, SpanRef span, Context const& context) noexcept {
   std::uint64_t const key = key_of(span);
   ChunkWriter* const usual = usual_writer(context);
-  if (usual != nullptr && key != 0 && usual->try_step(type, span.metadata(), key)) [[likely]]
+  if (usual != nullptr && usual->try_step(type, span.metadata(), key)) [[likely]]
     return share_time(span.layers(), context, *usual);
   add_step(type, span, context, 0);
 }

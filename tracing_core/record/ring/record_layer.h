@@ -92,6 +92,11 @@ class RecordLayer final : public Layer {
     ChunkWriter* const writer = writer_of(track);
     return writer != nullptr && writer->try_scope_end();
   }
+  bool try_new_span(Track const& track, SpanRef span, NewSpan const& made) noexcept override;
+  bool try_step(Track const& track, SpanRef span, Step step) noexcept override {
+    ChunkWriter* const writer = writer_of(track);
+    return writer != nullptr && writer->try_step(type_of(step), span.metadata(), key_of(span));
+  }
   void on_dropped() noexcept override;
   /// As on_exit() and on_scope_end(). Mark the record by kByException: an exception leaves the span.
   void on_exit_by_exception(SpanRef span, Context const& context) noexcept;
@@ -115,6 +120,10 @@ class RecordLayer final : public Layer {
   bool is_usable_in_child() const noexcept;
   std::uint64_t key_of(SpanRef span) const noexcept { return span ? span.slot()->record_keys[place_] : 0; }
   std::uint8_t shown_flag(LayerMask mask) const noexcept { return (mask & shown_) != 0 ? kShown : 0; }
+  static RecordType type_of(Step step) noexcept {
+    if (step == Step::close) return RecordType::close;
+    return step == Step::enter ? RecordType::enter : RecordType::exit;
+  }
   static void share_time(LayerMask mask, Context const& context, ChunkWriter const& writer) noexcept;
   void describe(ChunkWriter& writer, SpanRef span, bool entered, unsigned max_parents = kMaxDescribed) const noexcept;
   void make_known(ChunkWriter& writer, SpanRef span, Around const& around) const noexcept;
@@ -127,6 +136,7 @@ class RecordLayer final : public Layer {
   }
   ChunkWriter* usual_writer(Context const& context) const noexcept;
   ChunkWriter* writer_for(Around const& around, NewRecord& record) noexcept;
+  ChunkWriter* other_writer(Around const& around, NewRecord& record) noexcept;
   ChunkWriter* start_writer(Track const& track, Around const& around) noexcept;
   std::uint64_t begin_scope(SpanRef span, Context const& context) noexcept;
   void end_scope(SpanRef span, Context const& context, std::uint8_t flags) noexcept;
