@@ -35,7 +35,7 @@ function(testlog_library name)
     set(component ${ARG_COMPONENT})
   endif()
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${CMAKE_MATCH_2} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN")
   # All libraries are in one folder and find each other by $ORIGIN, in the build tree and installed: each further folder costs
   # the loader some forty attempts to open a file. A parent project may build our dependencies somewhere else.
   set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ${PROJECT_IS_TOP_LEVEL}

@@ -6,6 +6,7 @@
 #
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 # tools/campaign.sh abi [revision] compares the shared libraries with those of the last tagged version: see campaign_abi.sh.
+# tools/campaign.sh debian makes and tries the Debian packages: see campaign_debian.sh.
 set -euo pipefail
 if [[ ${1:-} == cuda ]]; then
   shift
@@ -13,6 +14,8 @@ if [[ ${1:-} == cuda ]]; then
 elif [[ ${1:-} == abi ]]; then
   shift
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_abi.sh" "$@"
+elif [[ ${1:-} == debian ]]; then
+  exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_debian.sh"
 fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
