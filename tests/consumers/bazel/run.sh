@@ -50,13 +50,13 @@ bazel test //:all --jobs=2 --nosandbox_debug --test_output=errors "$@" >"$work/t
 ((status == 3)) || { cat "$work/test.txt"; echo "FAILED: bazel test: exit status $status, not 3"; exit 1; }
 check 'bazel test' "$(<"$work/test.txt")" 'DEBUG request{id=9}: pool_test: a detail' 'in request{id=9}'
 
-outputs() { find -L "bazel-testlogs/$1" -name '*.rec' -o -name outputs.zip; }
 for test in pool_test sharded_test; do
-  found=$(outputs $test)
+  while read -r zip; do
+    unzip -qo "$zip" -d "$work/$test"
+  done < <(find -L "bazel-testlogs/$test" -name outputs.zip)
+  found=$(find "$work/$test" -name '*.rec')
   [[ $found && $found != *$'\n'* ]] || { printf 'FAILED: %s left "%s", not one recording\n' "$test" "$found"; failed=1; continue; }
-  folder=$(dirname "$found")
-  [[ $found != *.zip ]] || { folder=$work/$test && unzip -q "$found" -d "$folder"; }
-  check "the recording of $test" "$(bazel-bin/external/testlog/testlog_command show "$folder")" 'request{id=9}' 'Pool.Drains failed'
+  check "the recording of $test" "$(bazel-bin/external/testlog/testlog_command show "$work/$test")" 'request{id=9}' 'Pool.Drains failed'
 done
 check 'bazel test --test_filter' "$(bazel test //:pool_test --nosandbox_debug --test_filter=Other.* 2>&1)" 'PASSED'
 exit $failed
