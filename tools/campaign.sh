@@ -3,6 +3,7 @@
 # code of every example, and 20 minutes of each fuzzer. Takes about three hours on two cores: tools/campaign.sh [seconds for each fuzzer]
 #
 # TESTLOG_OLD_CMAKE=<folder of cmake and ctest> also builds the consumers by these, for the oldest CMake that testlog supports, 3.22.
+# tools/campaign.sh bazel and tools/campaign.sh meson build the projects of docs/bazel.md and docs/meson.md: ten minutes and one.
 #
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 # tools/campaign.sh abi [revision] compares the shared libraries with those of the last tagged version: see campaign_abi.sh.
@@ -18,6 +19,10 @@ elif [[ ${1:-} == debian ]]; then
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_debian.sh"
 fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+case ${1:-} in
+  bazel) exec tests/consumers/bazel/run.sh "${@:2}" ;;
+  meson) exec tests/consumers/meson/run.sh "$PWD/build/meson" "${@:2}" ;;
+esac
 
 tools/setup.sh browser fuzz
 cmake --preset dev

@@ -12,7 +12,7 @@
 namespace tracing { inline namespace v1 {
 namespace {
 
-using support::quoted;
+using support::in_quotes;
 using Reached = std::span<Metadata const* const>;
 using Names = std::set<std::string_view>;
 
@@ -41,7 +41,7 @@ Reason with_nearest(std::string text, std::string_view name, Names const& names)
   std::vector<std::string_view> const candidates(names.begin(), names.end());
   std::string_view const meant = internal::nearest(name, candidates);
   if (meant.empty()) return {std::move(text)};
-  return {std::move(text) + "; did you mean " + quoted(meant) + "?", is_near(name, meant)};
+  return {std::move(text) + "; did you mean " + in_quotes(meant) + "?", is_near(name, meant)};
 }
 
 // Adds a target and its prefixes: `a::b::c`, `a::b`, `a`.
@@ -92,14 +92,14 @@ class Explainer {
       add_target(names, m->target());
       if (m->is_for_caller()) add_target(names, m->module_path());
     }
-    std::string const text = "no target begins with " + quoted(*target_);
+    std::string const text = "no target begins with " + in_quotes(*target_);
     Reason reason = with_nearest(text, *target_, names);
     if (reason.text != text) return reason;
     if (auto const level = internal::nearest_level(*target_); !level.empty() && fields_.empty() && !span_) {
-      return {text + "; did you mean the level " + quoted(level) + "?", true};
+      return {text + "; did you mean the level " + in_quotes(level) + "?", true};
     }
     if (any([this](Metadata const& m) { return m.is_span() && m.name() == *target_; })) {
-      return {quoted(*target_) + " is a span; write \"[" + *target_ + "]\"", true};
+      return {in_quotes(*target_) + " is a span; write \"[" + *target_ + "]\"", true};
     }
     return reason;
   }
@@ -110,10 +110,10 @@ class Explainer {
       if (m->is_span()) names.insert(m->name());
     }
     if (names.empty()) return {"no span was reached"};
-    std::string const text = "no span is named " + quoted(*span_);
+    std::string const text = "no span is named " + in_quotes(*span_);
     Reason reason = with_nearest(text, *span_, names);
     if (reason.text == text && any([this](Metadata const& m) { return m.target().starts_with(*span_); })) {
-      return {quoted(*span_) + " is a target; write it without brackets", true};
+      return {in_quotes(*span_) + " is a target; write it without brackets", true};
     }
     return reason;
   }
@@ -121,7 +121,7 @@ class Explainer {
   Reason span_elsewhere() const {
     for (Metadata const* m : reached_) {
       if (m->is_span() && m->name() == *span_)
-        return {"the target of span " + quoted(*span_) + " is " + quoted(m->target())};
+        return {"the target of span " + in_quotes(*span_) + " is " + in_quotes(m->target())};
     }
     return {};
   }
@@ -134,8 +134,8 @@ class Explainer {
     }
     for (FieldMatch const& field : fields_) {
       if (names.contains(field.name)) continue;
-      std::string const where = span_ ? "span " + quoted(*span_) + " has no field " : "nothing has a field ";
-      std::string const text = where + quoted(field.name);
+      std::string const where = span_ ? "span " + in_quotes(*span_) + " has no field " : "nothing has a field ";
+      std::string const text = where + in_quotes(field.name);
       Reason reason = with_nearest(text, field.name, names);
       if (reason.text != text) return reason;
       if (&field != fields_.data() && (&field)[-1].value && !field.value)
@@ -164,8 +164,8 @@ LevelFilter compiled_level(Reached reached, std::optional<std::string> const& ta
 }
 
 DirectiveNote compiled_out(std::string directive, std::optional<std::string> const& target, LevelFilter compiled) {
-  std::string sentence = quoted(directive) + " is limited: levels above ";
-  sentence.append(name(compiled)).append(" were compiled out of ").append(target ? quoted(*target) : "what ran");
+  std::string sentence = in_quotes(directive) + " is limited: levels above ";
+  sentence.append(name(compiled)).append(" were compiled out of ").append(target ? in_quotes(*target) : "what ran");
   return {std::move(directive), sentence + " (TRACING_MAX_LEVEL)"};
 }
 
@@ -203,7 +203,7 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
     // Code that never ran emits nothing, as a directive with level `off` demands.
     if (directive.level == LevelFilter::off && !reason.text.empty() && !reason.is_near) return;
     if (!reason.text.empty()) {
-      notes.push_back({text, quoted(text) + " matched nothing that ran: " + reason.text, reason.is_near});
+      notes.push_back({text, in_quotes(text) + " matched nothing that ran: " + reason.text, reason.is_near});
     } else if (LevelFilter const compiled = compiled_level(reached, target); directive.level > compiled) {
       notes.push_back(compiled_out(text, target, compiled));
     }
@@ -217,11 +217,11 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
     if (directive.is_static()) continue;  // explained above
     Reason reason = Explainer(reached, directive).reason();
     if (saw_values && reason.text.empty() && directive.has_values() && !dynamics.values_found(i)) {
-      reason.text = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
+      reason.text = directive.span ? "no span " + in_quotes(*directive.span) : std::string("no span");
       reason.text += " recorded these values";
       for (FieldMatch const& field : directive.fields) {
         if (!field.value || field.value->pattern_error().empty()) continue;
-        reason.text += "; the value of " + quoted(field.name) + " is not a regular expression: ";
+        reason.text += "; the value of " + in_quotes(field.name) + " is not a regular expression: ";
         reason.text += field.value->pattern_error();
         reason.is_near = true;
       }

@@ -7,7 +7,7 @@
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-using tracing::support::quoted;
+using tracing::support::in_quotes;
 
 std::string text_of(Value const& value) {
   InlineTextBuffer<256> out;
@@ -41,12 +41,12 @@ std::string ExpectedRecord<Self>::mismatch(Metadata const& metadata, FieldValues
   if (level_ && metadata.level() != *level_)
     return difference("level", std::string(tracing::name(*level_)), std::string(tracing::name(metadata.level())));
   if (target_ && metadata.target() != *target_)
-    return difference("target", quoted(*target_), quoted(metadata.target()));
+    return difference("target", in_quotes(*target_), in_quotes(metadata.target()));
   if (parent_) {
     std::string_view const parent_name = parent ? parent.metadata().name() : std::string_view();
-    std::string const found = parent ? quoted(parent_name) : "none";
+    std::string const found = parent ? in_quotes(parent_name) : "none";
     if (bool{parent} == parent_->empty() || parent_name != *parent_) {
-      return difference("parent", parent_->empty() ? "none" : quoted(*parent_), found);
+      return difference("parent", parent_->empty() ? "none" : in_quotes(*parent_), found);
     }
   }
   for (ExpectedField const& expected : fields_) {
@@ -65,8 +65,8 @@ std::string ExpectedRecord<Self>::mismatch(Metadata const& metadata, FieldValues
 template <class Self>
 void ExpectedRecord<Self>::describe(std::string& out) const {
   if (level_) out += " at level " + std::string(tracing::name(*level_));
-  if (target_) out += " with target " + quoted(*target_);
-  if (parent_) out += parent_->empty() ? " without parent" : " with parent " + quoted(*parent_);
+  if (target_) out += " with target " + in_quotes(*target_);
+  if (parent_) out += parent_->empty() ? " without parent" : " with parent " + in_quotes(*parent_);
   for (ExpectedField const& field : fields_) {
     out += " with field " + field.name;
     if (field.value) out += "=" + *field.value;
@@ -79,13 +79,13 @@ template class ExpectedRecord<ExpectedEvent>;
 
 std::string ExpectedSpan::mismatch(SpanRef span, FieldValues const& fields) const {
   if (name_ && span.metadata().name() != *name_)
-    return difference("name", quoted(*name_), quoted(span.metadata().name()));
+    return difference("name", in_quotes(*name_), in_quotes(span.metadata().name()));
   return ExpectedRecord::mismatch(span.metadata(), fields, span.parent());
 }
 
 std::string ExpectedSpan::describe() const {
   std::string out = "span";
-  if (name_) out += " " + quoted(*name_);
+  if (name_) out += " " + in_quotes(*name_);
   ExpectedRecord::describe(out);
   return out;
 }
@@ -94,14 +94,14 @@ std::string ExpectedEvent::mismatch(FieldValues const& fields, SpanRef span) con
   if (message_) {
     std::size_t const index = fields.metadata().fields().index_of("message");
     std::string const found = index < fields.size() ? text_of(fields.value(index)) : "";
-    if (found != *message_) return difference("message", quoted(*message_), quoted(found));
+    if (found != *message_) return difference("message", in_quotes(*message_), in_quotes(found));
   }
   return ExpectedRecord::mismatch(fields.metadata(), fields, span);
 }
 
 std::string ExpectedEvent::describe() const {
   std::string out = "event";
-  if (message_) out += " " + quoted(*message_);
+  if (message_) out += " " + in_quotes(*message_);
   ExpectedRecord::describe(out);
   return out;
 }

@@ -6,7 +6,7 @@
 namespace tracing { inline namespace v1 { namespace mock {
 namespace {
 
-using tracing::support::quoted;
+using tracing::support::in_quotes;
 
 enum class Kind : std::uint8_t { new_span, enter, exit, close, record, follows_from, event, nothing };
 
@@ -38,9 +38,9 @@ struct Found {
   std::string describe() const {
     Metadata const& metadata = kind == Kind::event ? fields.metadata() : span.metadata();
     std::string out = kNames[static_cast<int>(kind)];
-    out += kind == Kind::event ? "event" : "span " + quoted(metadata.name());
+    out += kind == Kind::event ? "event" : "span " + in_quotes(metadata.name());
     out.append(" at level ").append(tracing::name(metadata.level()));
-    out += " with target " + quoted(metadata.target());
+    out += " with target " + in_quotes(metadata.target());
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (fields.value(i).is_empty()) continue;
       InlineTextBuffer<256> value;
@@ -48,7 +48,7 @@ struct Found {
       out.append(" ").append(fields.name(i)).append("=").append(value.view());
     }
     SpanRef const parent = kind == Kind::event ? span : span.parent();
-    out += parent ? ", parent " + quoted(parent.metadata().name()) : ", no parent";
+    out += parent ? ", parent " + in_quotes(parent.metadata().name()) : ", no parent";
     if (!metadata.file().empty()) {
       out.append(", at ").append(metadata.file()).append(":").append(std::to_string(metadata.line()));
     }

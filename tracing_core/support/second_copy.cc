@@ -91,7 +91,7 @@ void report_second_copy() noexcept {
                     "tracing: two copies of tracing::core are loaded, one in %s, one in %s; each has its own "
                     "subscribers. Link it shared, or let the executable export its symbols (ENABLE_EXPORTS).\n",
                     names.earlier, names.own);
-  [[maybe_unused]] ssize_t const written = size > 0 ? write(STDERR_FILENO, line, static_cast<std::size_t>(size)) : 0;
+  [[maybe_unused]] ssize_t const written = size > 0 ? ::write(STDERR_FILENO, line, static_cast<std::size_t>(size)) : 0;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view set =
 }
 
 /// Returns `text` in double quotes.
-inline std::string quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
+inline std::string in_quotes(std::string_view text) { return std::string("\"").append(text).append("\""); }
 
 /// Returns `1 span` or `2 spans` for the noun `span`.
 inline std::string counted(std::uint64_t count, std::string_view noun) {

@@ -113,7 +113,7 @@ std::vector<KeyValue> read_list(std::string const& variable, std::string_view li
                          decode_percent(trimmed(member.substr(equals + 1)), one.value);
     if (!is_good) {
       reject(reports, variable, list,
-             "bad member " + tracing::support::quoted(member) + "; expected name=value, with %20 for a blank");
+             "bad member " + tracing::support::in_quotes(member) + "; expected name=value, with %20 for a blank");
       return {};
     }
     all.push_back(std::move(one));

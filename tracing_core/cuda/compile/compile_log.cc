@@ -125,7 +125,7 @@ std::optional<std::uint64_t> amount(std::string_view line, std::string_view unit
   return number(line.substr(first, end - first));
 }
 
-std::string_view quoted(std::string_view text) {
+std::string_view in_quotes(std::string_view text) {
   std::size_t const first = text.find('\'');
   std::size_t const last = first == text.npos ? text.npos : text.find('\'', first + 1);
   return last == text.npos ? std::string_view() : text.substr(first + 1, last - first - 1);
@@ -199,7 +199,7 @@ class Reader {
 
   void usage(std::string_view line) {
     if (line.find("Compiling entry function") != line.npos) {
-      result_.usage.push_back({.name = std::string(quoted(line))});
+      result_.usage.push_back({.name = std::string(in_quotes(line))});
       current_ = true;
     } else if (std::size_t const at = line.find("Function properties for "); at != line.npos) {
       // The log also lists the functions that an entry function calls.
