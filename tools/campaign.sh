@@ -8,6 +8,7 @@
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 # tools/campaign.sh abi [revision] compares the shared libraries with those of the last tagged version: see campaign_abi.sh.
 # tools/campaign.sh debian makes and tries the Debian packages: see campaign_debian.sh.
+# tools/campaign.sh platforms cross-compiles for arm64 and runs unit tests by qemu: see campaign_platforms.sh.
 set -euo pipefail
 if [[ ${1:-} == cuda ]]; then
   shift
@@ -17,6 +18,8 @@ elif [[ ${1:-} == abi ]]; then
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_abi.sh" "$@"
 elif [[ ${1:-} == debian ]]; then
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_debian.sh"
+elif [[ ${1:-} == platforms ]]; then
+  exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_platforms.sh"
 fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 case ${1:-} in
