@@ -292,7 +292,7 @@ void expect_last_records(std::string const& path, std::size_t file_bytes, std::u
   });
   EXPECT_EQ(next, made);
   EXPECT_EQ(contiguous, records) << "an older record was kept while a newer one was overwritten";
-  EXPECT_GT(records * 24, file_bytes / 2);
+  EXPECT_GT(records * 24, file_bytes / 3);  // of four chunks, one has the callsites, and one may just have been begun
   EXPECT_EQ(recording->dropped(), 0u);
 }
 
