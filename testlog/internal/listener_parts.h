@@ -24,9 +24,10 @@ bool is_in(std::string_view word, std::string_view const (&words)[N]) noexcept {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-/// Returns the name that a command line has with backslashes before some characters. It lives as long as the program.
+/// Returns the name that a command line has with backslashes before some characters. It lives until the next call.
 inline std::string_view without_backslashes(std::string_view name) {
-  auto& plain = *new std::string;
+  static auto& plain = *new std::string;  // never destroyed: reports at the end of the process name it
+  plain.clear();
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '\\' && i + 1 < name.size()) ++i;
     plain += name[i];
