@@ -176,7 +176,8 @@ class Catch2Listener final : public Catch::EventListenerBase {
     test_run::end_program(totals, {});
   }
 
-  // Called in Catch2's handler of the signal. What Catch2 calls afterwards is no longer true.
+  // Called in Catch2's handler of the signal. Catch2 then reports the test as if it had ended, so later calls are
+  // ignored.
   void fatalErrorEncountered(Catch::StringRef error) override {
     if (!is_on_) return;
     is_on_ = false;

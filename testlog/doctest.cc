@@ -107,7 +107,7 @@ class DoctestListener final : public doctest::IReporter {
     if (!is_on_) return;
     std::string_view const text = exception.error_string.c_str();
     if (!exception.is_crash) return may_fail_ ? void() : fail(true, nullptr, 0, text, true);
-    is_on_ = false;  // what doctest calls afterwards is no longer true
+    is_on_ = false;  // doctest then reports the test as if it had ended
     test_run::fatal_signal(text.substr(0, text.find(' ')));
   }
 

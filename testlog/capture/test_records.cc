@@ -23,8 +23,8 @@ class TestRecords::Snapshot {
         forks_(tracing::support::fork_count()),
         reader_(capture.store()->region(), begin_) {}
 
-  // Returns true if further records may be added: these are records of the same test, in the same process, and none is
-  // gone, so that memory is bounded by that of the recording.
+  // Returns true if further records may be added: the test and the process are the same, and no record is gone. So the
+  // records take no more memory than the recording allows.
   bool is_current() const noexcept {
     return begin_ == capture_.begin_of_test() && test_ == attribution_.running() &&
            forks_ == tracing::support::fork_count() && !capture_.is_overwritten(begin_);
