@@ -29,6 +29,7 @@ using tracing::internal::what_bounds;
 using tracing::recording::Entry;
 using tracing::recording::EntryType;
 using tracing::recording::Losses;
+using tracing::recording::Piece;
 using tracing::recording::Recording;
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
@@ -45,10 +46,11 @@ struct OpenSpans {
   tracing::recording::Spans values;
   std::unordered_map<std::uint64_t, OpenSpan> by_key;
 
-  // Reads the recording once more if it has open spans. So the first pass need not keep spans that end, as most
-  // do.
+  // Reads the ends of the recording's tracks once more if it has open spans. So the first pass need not keep spans that
+  // end, as most do.
   explicit OpenSpans(OpenedRecording const& file) {
     if (file.spans.empty()) return;
+    file.recording->narrow([](Piece const&) { return false; });
     file.recording->for_each([&](Entry const& entry) {
       bool const begins = entry.type == EntryType::state || begins_span(entry.type);
       if ((!begins && entry.type != EntryType::values) || !file.spans.contains(entry.span)) return;
@@ -59,6 +61,7 @@ struct OpenSpans {
       open.span = values.current();
       if (begins) open.parent = entry.parent;
     });
+    file.recording->widen();
   }
   std::string fields_of(std::uint64_t key) const {
     auto const found = by_key.find(key);
@@ -110,6 +113,31 @@ std::vector<std::uint64_t> held_spans(OpenedRecording const& file, OpenSpans con
   std::erase_if(held, [&around](std::uint64_t key) { return around.contains(key); });
   return {held.begin(), held.end()};
 }
+
+// Finds the pieces of a recording in which a filter may let an event pass.
+class PieceFilter {
+ public:
+  explicit PieceFilter(tracing::EnvFilter filter) : filter_(std::move(filter)) {}
+
+  bool may_pass(Piece const& piece) {
+    bool has_undecided = false;
+    bool const has_event = piece.has_callsite([&](tracing::Metadata const& callsite) {
+      if (callsite.is_perf()) return true;
+      if (callsite.is_span()) return false;
+      tracing::Interest const interest = filter_.callsite_enabled(callsite);
+      has_undecided |= interest == tracing::Interest::sometimes;
+      return interest == tracing::Interest::always;
+    });
+    if (has_event || !has_undecided) return has_event;
+    auto const& directives = filter_.dynamic_directives();
+    return piece.has_span(
+        [&](tracing::Metadata const& callsite) { return callsite.is_span() && directives.matches(callsite); },
+        [&](tracing::FieldValues const& values) { return directives.may_match(values); });
+  }
+
+ private:
+  tracing::EnvFilter filter_;
+};
 
 // Returns the path of a span, with the spans around it.
 std::string path_to(std::uint64_t leaf, OpenedRecording const& file, OpenSpans const& spans) {
@@ -272,6 +300,33 @@ std::string LinePrinter::labelled(std::string const& label, std::string_view tex
   return result.append(text);
 }
 
+// Lets the recording leave out the pieces in which the options select nothing. Returns false if it leaves out nothing.
+// Reads everything where lines depend on more than their spans, as the order of several recordings does on the times of
+// all records.
+bool LinePrinter::narrow(OpenedRecording const& file, RecordedTests const& tests, bool wants_outside,
+                         bool is_only) const {
+  bool const selects = options_.may_want != nullptr || options_.selection.is_narrow() || options_.filter != "trace";
+  bool const needs_all = !is_only || file.is_new != nullptr ||
+                         (options_.is_wanted != nullptr && options_.may_want == nullptr) ||
+                         options_.span_events != tracing::SpanEvents::none;
+  if (!selects || needs_all) return false;
+  tracing::Instant first_begin = file.recording->start(), last_begin = first_begin;
+  for (auto const& [tag, test] : tests) {
+    first_begin = std::min(first_begin, test.begin);
+    last_begin = std::max(last_begin, test.begin);
+  }
+  auto const is_selected = [&](std::uint32_t tag) {
+    auto const found = tests.find(tag);
+    return found == tests.end() ? wants_outside : options_.selection.has(found->second);
+  };
+  PieceFilter filter(parsed_filter(command_, options_.filter));
+  return file.recording->narrow([&](Piece const& piece) {
+    if (options_.may_want != nullptr && !options_.may_want(piece, first_begin, last_begin)) return false;
+    if (options_.selection.is_narrow() && !piece.has_tag(is_selected)) return false;
+    return filter.may_pass(piece);
+  });
+}
+
 bool LinePrinter::add(OpenedRecording& file, bool is_only) {
   // The time of a line, at least the time of the line before: the order of a process's records is more exact than their
   // times.
@@ -299,7 +354,8 @@ bool LinePrinter::add(OpenedRecording& file, bool is_only) {
                                   filter_of(command_, options_.filter))
                             .build();
   bool const is_narrow = options_.selection.is_narrow();
-  RecordedTests const tests = is_narrow ? recorded_tests_of(*file.recording) : RecordedTests();
+  RecordedTests const tests =
+      is_narrow || options_.may_want != nullptr ? recorded_tests_of(*file.recording) : RecordedTests();
   bool const has_outside =
       options_.selection.failed && options_.selection.tests.empty() && has_failed_outside_tests(*file.recording);
   found_tests_ |= has_outside;
@@ -311,6 +367,7 @@ bool LinePrinter::add(OpenedRecording& file, bool is_only) {
     auto const found = tests.find(entry.tag);
     return found == tests.end() ? has_outside : options_.selection.has(found->second);
   };
+  bool const is_narrowed = narrow(file, tests, has_outside, is_only);
   tracing::recording::replay(*file.recording, *registry, [&](Entry const& entry) {
     limit.check(file);
     of_run.follow(entry);
@@ -321,6 +378,11 @@ bool LinePrinter::add(OpenedRecording& file, bool is_only) {
       print(text_of_mark(entry, options_.format), !is_json && !is_headline(entry));
     return wanted;
   });
+  if (is_narrowed) {
+    auto const left_out = file.recording->callsites_left_out();
+    file.callsites.insert(left_out.begin(), left_out.end());
+  }
+  file.recording->widen();
   return has_any;
 }
 

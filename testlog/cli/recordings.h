@@ -16,6 +16,7 @@
 #include "testlog/cli/selection.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/filter/env_filter.h"
+#include "tracing_core/record/piece.h"
 #include "tracing_core/record/recording.h"
 
 namespace testlog::cli {
@@ -91,6 +92,10 @@ struct LineOptions {
   /// Returns true for the records that are wanted. `begin` is when the record's test began or, outside of tests, the
   /// recording. Null: all are wanted.
   std::function<bool(tracing::recording::Entry const&, tracing::Instant begin)> is_wanted{};
+  /// Returns false for pieces of a recording in which no record is wanted, whichever test it is of: tests began between
+  /// `first_begin` and `last_begin`. Such pieces need not be read. Null: all are read if `is_wanted` is not null.
+  std::function<bool(tracing::recording::Piece const&, tracing::Instant first_begin, tracing::Instant last_begin)>
+      may_want{};
 };
 
 /// Makes lines from recordings and passes them to `out` in the order of time. Keeps lines in memory while a recording
@@ -130,6 +135,7 @@ class LinePrinter {
   class Tests;
 
   bool look_at_tests(RecordedTests const& tests, OpenedRecording& file);
+  bool narrow(OpenedRecording const& file, RecordedTests const& tests, bool wants_outside, bool is_only) const;
   void keep(tracing::Instant time, std::string_view text, std::string const* label);
   void pass(tracing::Instant time, Line const& line);
   std::string labelled(std::string const& label, std::string_view text) const;

@@ -137,7 +137,7 @@ RecordedTests recorded_tests_of(tracing::recording::Recording& recording) {
 bool has_failed_outside_tests(tracing::recording::Recording& recording) {
   bool has_failed = false;
   if (!recording.runs_tests()) return false;
-  recording.for_each([&has_failed](Entry const& entry) {
+  for_each_mark(recording, [&has_failed](Entry const& entry) {
     if (entry.type == EntryType::mark && entry.metadata->name() == "failure") has_failed |= test_of(entry).empty();
   });
   return has_failed;

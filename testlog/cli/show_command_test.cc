@@ -106,6 +106,39 @@ TEST_F(Show, LeavesOutLongFieldsOfSpans) {
   EXPECT_EQ(show({file, "--time=none", "--grep=xx.*reads"}).out, whole + "reads\n");
 }
 
+// The first batch ends in records in which nothing is selected, and which are not decoded.
+TEST_F(Show, NumbersNoSpanAfterASpanThatHasEnded) {
+  std::string const file = folder_ / "a.rec";
+  {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    std::shared_ptr<tracing::Registry> const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+    auto const make_many = [] {
+      for (int i = 0; i < 3000; ++i) TRACE_DEBUG("of many", i);
+    };
+    auto const handle = [&] {
+      std::string const path(60, 'x');
+      tracing::with_default(registry, [&] {
+        TRACE_SPAN(info, "batch", tracing::kv("size", 1000), tracing::kv("path", path));
+        {
+          TRACE_SPAN(info, "request", tracing::kv("id", 9));
+          TRACE_INFO("slow");
+        }
+        make_many();
+      });
+      tracing::with_default(registry, make_many);
+    };
+    handle();
+    std::thread(handle).join();
+    tracing::with_default(registry, make_many);
+  }
+  std::string const line = " INFO batch:request{id=9}: show_command_test: slow\n";
+  std::string const above = "   in batch{size=1000 path=\"" + std::string(60, 'x') + "\"}\n";
+  std::string const text = show({file, "--time=none", "--filter=[batch{size=9}]=info,[request{id=9}]=info"}).out;
+  // Threads are numbered in the whole process, which may have run other tests before.
+  EXPECT_EQ(std::regex_replace(text, std::regex("\\[thread [0-9]+\\]"), "[thread N]"),
+            above + line + "[thread N] " + above + "[thread N] " + line);
+}
+
 TEST_F(Show, NamesTheRecordingInLinesAboutSpansToo) {
   auto [first, error] = tracing::record_layer({.path = folder_ / "first"});
   auto [second, other_error] = tracing::record_layer({.path = folder_ / "second"});

@@ -16,6 +16,8 @@ namespace testlog::cli {
 namespace {
 
 using tracing::recording::Entry;
+using tracing::recording::Piece;
+using tracing::recording::Thread;
 
 tracing::FormatOptions format_of(ShowOptions const& options) {
   tracing::FormatOptions format;
@@ -35,8 +37,8 @@ Moment moment_or_throw(char const* option, std::string const& text) {
                    "2026-01-08T23:56:09.977Z");
 }
 
-bool is_of_threads(Entry const& entry, std::string const& threads) {
-  return matches_any(entry.track_name, threads) || matches_any(std::to_string(entry.track), threads);
+bool is_of_threads(std::string_view name, std::uint64_t number, std::string const& threads) {
+  return matches_any(name, threads) || matches_any(std::to_string(number), threads);
 }
 
 std::string without_colors(std::string_view line) {
@@ -90,7 +92,13 @@ LineOptions lines_of(ShowOptions const& options) {
   lines.is_wanted = [=, threads = options.threads](Entry const& entry, tracing::Instant begin) {
     bool const is_in_time =
         (!has_begin || since.after(begin) <= entry.time) && (!has_end || entry.time <= until.after(begin));
-    return is_in_time && (threads.empty() || is_of_threads(entry, threads));
+    return is_in_time && (threads.empty() || is_of_threads(entry.track_name, entry.track, threads));
+  };
+  lines.may_want = [=, threads = options.threads](Piece const& piece, tracing::Instant first, tracing::Instant last) {
+    bool const may_be_in_time =
+        (!has_begin || since.after(first) <= piece.last()) && (!has_end || piece.first() <= until.after(last));
+    auto const is_wanted = [&](Thread const& thread) { return is_of_threads(thread.name, thread.number, threads); };
+    return may_be_in_time && (threads.empty() || piece.has_thread(is_wanted));
   };
   return lines;
 }

@@ -212,6 +212,22 @@ bool DynamicDirectives::matches(Metadata const& span) const noexcept {
   return match != nullptr ? match->any : find_match(span, 0) < size();
 }
 
+bool DynamicDirectives::may_match(FieldValues const& values) const noexcept {
+  CallsiteMatch const* const match = known(values.metadata());
+  if (match == nullptr || match->level != LevelFilter::off) return true;
+  auto const fits = [&values](CallsiteMatch::Awaited const& awaited) {
+    Value const& value = values.value(awaited.field);
+    return value.is_empty() || value_matches(*awaited.value, value);
+  };
+  for (auto group = match->awaited.begin(); group != match->awaited.end();) {
+    auto const end = std::find_if(group, match->awaited.end(),
+                                  [group](auto const& awaited) { return awaited.directive != group->directive; });
+    if (std::all_of(group, end, fits)) return true;
+    group = end;
+  }
+  return false;
+}
+
 SpanMatch DynamicDirectives::match(FieldValues const& values) const {
   CallsiteMatch const* const known_match = known(values.metadata());
   SpanMatch match(*this, known_match != nullptr ? *known_match : find_matches(values.metadata()));

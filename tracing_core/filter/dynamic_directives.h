@@ -73,6 +73,8 @@ class DynamicDirectives : public DirectiveList {
 
   /// True if any directive may match spans of this callsite.
   bool matches(Metadata const& span) const noexcept;
+  /// True if any directive may match a span that has these values now and may get those that are empty.
+  bool may_match(FieldValues const& values) const noexcept;
   /// Matches a new span with these values. REQUIRES: this object outlives the result.
   SpanMatch match(FieldValues const& values) const;
 

@@ -26,6 +26,7 @@
 #include "tracing_core/inspect/statistics.h"
 #include "tracing_core/inspect/statistics_reader.h"
 #include "tracing_core/model/text_buffer.h"
+#include "tracing_core/record/piece.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/record/replay.h"
 
@@ -34,6 +35,7 @@ namespace {
 using tracing::FormatKind;
 using tracing::StatisticsBy;
 using tracing::recording::Entry;
+using tracing::recording::Piece;
 using tracing::recording::Recording;
 using tracing::recording::TraceSource;
 
@@ -121,6 +123,13 @@ void read(std::string_view bytes) {
                                                         .writer = tracing::to_sink(tracing::make_sink(line))}))
                             .build();
   replay(*recording, *registry, [](Entry const&) { return true; });
+  recording->narrow([&sum](Piece const& piece) {
+    piece.has_span([](tracing::Metadata const&) { return true; },
+                   [&sum](tracing::FieldValues const& values) { return sum += values.size(), false; });
+    return ++sum % 3 == 0;
+  });
+  replay(*recording, *registry, [](Entry const&) { return true; });
+  recording->widen();
   export_all(*recording, tracing::make_sink(line));
   sum += convert(*recording);
   constexpr StatisticsBy kGroups[] = {StatisticsBy::all, StatisticsBy::thread, StatisticsBy::test,

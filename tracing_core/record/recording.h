@@ -14,6 +14,7 @@
 
 namespace tracing { inline namespace v1 { namespace recording {
 
+class Piece;
 class RecordingState;
 
 struct Thread {
@@ -37,7 +38,7 @@ struct Losses {
 
 /// A recording. Accepts any bytes: reads the valid records, and reports in problems() where bytes are invalid. A file
 /// of more than 16 MiB that is not compressed stays open and is read again by each for_each(), so that it takes memory
-/// for the heads of its chunks and one chunk of each track: about 2 % of its size. Other recordings are in memory,
+/// for what its chunks are about and one chunk of each track: about 3 % of its size. Other recordings are in memory,
 /// without holes of their file. Thread-compatible.
 class Recording {
  public:
@@ -58,6 +59,26 @@ class Recording {
     visit([](void* context, Entry const& entry) { (*static_cast<Function*>(context))(entry); },
           const_cast<void*>(static_cast<void const*>(&f)));
   }
+
+  /// Lets for_each() leave out the pieces for which `is_wanted(Piece const&)` returns false, so that reading one second
+  /// takes the time for one second. Marks, the last piece of each track and pieces with records of wrong sizes are
+  /// never left out, nor are the ends of spans that were visited before. A piece that remains begins with entries that
+  /// describe the spans around it again; lost() and tracks() say the same as for the whole recording. Returns false if
+  /// nothing is left out, as in each recording with a span that is not a scope of its thread, such as a handle or an
+  /// operation of a GPU, with an event that names its parent, or of which records between others were overwritten.
+  template <class F>
+  bool narrow(F&& is_wanted) {
+    using Function = std::remove_reference_t<F>;
+    return narrow_to(
+        [](void* context, Piece const& piece) -> bool { return (*static_cast<Function*>(context))(piece); },
+        const_cast<void*>(static_cast<void const*>(&is_wanted)));
+  }
+  /// Lets for_each() leave out the pieces without marks, but the last of each track. Spans need not be right then.
+  void narrow_to_marks() noexcept;
+  /// Lets for_each() visit everything again.
+  void widen() noexcept;
+  /// The callsites of events and spans in the pieces that are left out.
+  std::vector<Metadata const*> callsites_left_out() const;
 
   /// True if it has a record of this type. Fast.
   bool has(EntryType type) const noexcept;
@@ -99,8 +120,17 @@ class Recording {
  private:
   friend class Recordings;
   void visit(void (*each)(void* context, Entry const& entry), void* context);
+  bool narrow_to(bool (*is_wanted)(void* context, Piece const& piece), void* context);
 
   std::unique_ptr<RecordingState> const state_;
 };
+
+/// Calls `f(Entry const&)` for each mark, and perhaps for other entries. Fast. Ends with Recording::widen().
+template <class F>
+void for_each_mark(Recording& recording, F&& f) {
+  recording.narrow_to_marks();
+  recording.for_each(f);
+  recording.widen();
+}
 
 }}}  // namespace tracing::v1::recording

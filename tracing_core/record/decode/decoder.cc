@@ -1,4 +1,4 @@
-// The one place that knows what a record says about the program. RecordingState::read_descriptions() also reads the
+// The one place that knows what a record says about the program. RecordingState::read_description() also reads the
 // records that describe callsites and threads, before any other record, since other records refer to them.
 //
 // A record names little: a scope names neither its span nor its parent, since the span is the next that the track
@@ -109,6 +109,13 @@ std::uint64_t Decoder::begin(ChunkRecords const& chunk, ChunkClock const& clock)
   ordinal_ = chunk.first_record;
   span_ = chunk.first_span;
   tag_ = chunk.tag;
+  return missing;
+}
+
+std::uint64_t Decoder::pass(std::uint64_t first_record, std::uint64_t records) noexcept {
+  std::uint64_t const missing = first_record > ordinal_ ? first_record - ordinal_ : 0;
+  ordinal_ = first_record + records;
+  has_begun_ = false;
   return missing;
 }
 

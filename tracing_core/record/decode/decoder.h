@@ -99,6 +99,9 @@ class Decoder {
   /// the track is still in its spans; otherwise the chunk says which spans it is in. `clock` gives the times of records
   /// before the chunk's own clock. Returns how many records are missing before the chunk.
   std::uint64_t begin(ChunkRecords const& chunk, internal::ChunkClock const& clock) noexcept;
+  /// Passes over a chunk of the track, which is not read: the next chunk says which spans the track is in. Returns how
+  /// many records are missing before the chunk.
+  std::uint64_t pass(std::uint64_t first_record, std::uint64_t records) noexcept;
   /// Takes the bytes of the same chunk after it has grown.
   void extend(std::string_view bytes) noexcept { chunk_.bytes = bytes; }
   /// Goes to the next record of the chunk, and fills in all of `record` but its values, its context and the names that

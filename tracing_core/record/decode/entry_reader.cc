@@ -21,6 +21,7 @@ bool EntryReader::next() {
         thread_.name = decoder_.described_thread().name;
       }
       if (decoder_.is_entry()) {
+        if (reads_ends_ && !take_known_end()) continue;
         if (complete_entry()) return true;
         ++lost_;
         break;
@@ -46,18 +47,49 @@ void EntryReader::resume() {
 }
 
 void EntryReader::begin_chunk() {
+  if (reads_ends_) {
+    decoder_.forget_spans();
+    has_left_out_ = true;
+  } else if (chunk_ < chunks_.size() && chunk().is_left_out) {
+    known_.assign(spans_.begin(), spans_.end());
+  }
+  for (; chunk_ < chunks_.size() && chunk().is_left_out && !chunk().unknown_spans; ++chunk_) {
+    add_lost(decoder_.pass(chunk().first_record, chunk().records));
+    has_left_out_ = true;
+  }
   if (chunk_ == chunks_.size()) return;
   RecordedChunk const& next = chunk();
+  reads_ends_ = next.is_left_out;
+  open_ = next.unknown_spans.value_or(0);
+  least_open_ = 0;
   std::string_view const records = recording_.records_of(next, buffer_);
   if (records.size() != next.bytes)
     recording_.report("chunk " + std::to_string(next.number) +
                       ": its records were overwritten or cut off after the recording was opened");
-  lost_ += decoder_.begin({.bytes = records,
+  add_lost(decoder_.begin({.bytes = records,
                            .first_ticks = next.first_ticks,
                            .first_record = next.first_record,
                            .first_span = next.first_span,
                            .tag = next.tag},
-                          recording_.clock);
+                          recording_.clock));
+}
+
+// The ends of known spans may be among the lost records, which were overwritten while others were read, or are damaged.
+void EntryReader::add_lost(std::uint64_t records) noexcept {
+  if (records == 0) return;
+  lost_ += records;
+  has_lost_ = true;
+  known_.clear();
+}
+
+// Follows the spans of a chunk that is left out. True if the entry ends a span that the reader knows.
+bool EntryReader::take_known_end() {
+  open_ += begins_span(entry_.type);
+  if (!ends_span(entry_.type) || --open_ >= least_open_ || known_.empty()) return false;
+  least_open_ = open_;
+  entry_.span = known_.back();
+  known_.pop_back();
+  return true;
 }
 
 void EntryReader::report(std::string const& what) {
@@ -68,6 +100,8 @@ void EntryReader::report(std::string const& what) {
 // False if the values make no sense.
 bool EntryReader::complete_entry() {
   entry_.is_context = entry_.ticks < recording_.from_ticks;
+  entry_.is_after_left_out = (reads_ends_ || has_left_out_) && !has_lost_;
+  has_left_out_ = has_lost_ = false;
   entry_.chunk_track = track_.number;
   entry_.track_name = thread_.name;
   if (entry_.track != entry_.writer) [[unlikely]] {
@@ -111,11 +145,7 @@ Value EntryReader::with_size(Value const& beginning, std::uint32_t whole_size) {
   }
 }
 
-Metadata const* EntryReader::find(std::uint32_t number) noexcept {
-  auto const& sites = number >= internal::kLocalSite ? chunk().sites : recording_.sites;
-  std::uint32_t const index = (number & ~internal::kLocalSite) - 1;
-  return index < sites.size() && sites[index] != nullptr ? &sites[index]->metadata() : nullptr;
-}
+Metadata const* EntryReader::find(std::uint32_t number) noexcept { return recording_.callsite(chunk(), number); }
 
 // ---- all tracks ----
 

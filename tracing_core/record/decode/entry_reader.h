@@ -33,6 +33,8 @@ class EntryReader final : SiteSource {
  private:
   RecordedChunk const& chunk() const noexcept { return *chunks_[chunk_]; }
   void begin_chunk();
+  bool take_known_end();
+  void add_lost(std::uint64_t records) noexcept;
   void report(std::string const& what);
   bool complete_entry();
   bool read_values();
@@ -49,6 +51,11 @@ class EntryReader final : SiteSource {
   std::vector<std::uint64_t> buffer_;  // see RecordingState::records_of()
   SpanTracker<std::uint64_t> spans_;
   Decoder decoder_;
+  bool reads_ends_ = false;                       // of spans that the reader knows, and nothing else of the chunk
+  bool has_left_out_ = false, has_lost_ = false;  // since the last entry
+  // The spans that were open when the reader began to leave out chunks, without those that have ended since.
+  std::vector<std::uint64_t> known_;
+  std::int64_t open_ = 0, least_open_ = 0;  // open spans of a left-out chunk, less known_: now and at least
   Entry entry_;
   std::vector<Value> values_;
   std::deque<std::string> cut_texts_;

@@ -38,7 +38,7 @@ class Follower::State {
     std::uint64_t waited_for = UINT64_MAX;  // a record that was missing in an earlier call
   };
 
-  SeenChunk look_at(std::uint32_t chunk) const noexcept;
+  static SeenChunk look_at(internal::ChunkHead const& head) noexcept;
   std::size_t take(SeenTrack& track, std::vector<RecordedChunk*> const& chunks, bool is_last);
   void forget_ended_tracks();
 
@@ -82,12 +82,9 @@ std::unique_ptr<RecordingState> Follower::State::read_all() const {
 }
 
 // Zeros if it has no records.
-Follower::State::SeenChunk Follower::State::look_at(std::uint32_t chunk) const noexcept {
-  alignas(internal::ChunkHead) char bytes[sizeof(internal::ChunkHead)];
-  auto const& head = *reinterpret_cast<internal::ChunkHead const*>(bytes);
-  if (source_->read(internal::offset_of_head(chunk), bytes, sizeof(bytes)) < sizeof(bytes)) return {};
+Follower::State::SeenChunk Follower::State::look_at(internal::ChunkHead const& head) noexcept {
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
-  if (generation == 0 || generation % 2 != 0) return {};
+  if (generation % 2 != 0) return {};
   return {head.track, generation, head.used.load(std::memory_order_relaxed)};
 }
 
@@ -97,17 +94,18 @@ std::unique_ptr<RecordingState> Follower::State::read_new(bool is_last) {
   if (recording == nullptr) return nullptr;
   CutOff cut;  // reported by read_all()
   bool has_new = false;
-  source_->for_each_chunk([&](std::uint32_t i) {
-    SeenChunk const now = look_at(i);
-    if (now.track == 0) return now.generation != 0;
+  source_->for_each_chunk([&](std::uint32_t i, internal::ChunkHead const& head) {
+    SeenChunk const now = look_at(head);
+    if (now.track == 0) return;
     auto const seen = chunks_.find(i);
-    if (seen != chunks_.end() && now == seen->second) return true;
+    if (seen != chunks_.end() && now == seen->second) return;
     has_new = true;
-    return recording->read_chunk(*source_, i, RecordingState::Content::records, cut);
+    recording->read_chunk(*source_, i, head, RecordingState::Content::records, cut);
   });
   if (!has_new) return nullptr;
-  source_->for_each_chunk(
-      [&](std::uint32_t i) { return recording->read_chunk(*source_, i, RecordingState::Content::sites, cut); });
+  source_->for_each_chunk([&](std::uint32_t i, internal::ChunkHead const& head) {
+    recording->read_chunk(*source_, i, head, RecordingState::Content::sites, cut);
+  });
   for (auto& [number, chunks] : recording->chunks_by_track()) {
     chunks.resize(take(tracks_[number], chunks, is_last));
     if (!chunks.empty()) recording->add_track(std::move(chunks));

@@ -19,6 +19,27 @@ void Recording::visit(void (*each)(void* context, Entry const& entry), void* con
   while (Entry const* const entry = entries.next()) each(context, *entry);
 }
 
+bool Recording::narrow_to(bool (*is_wanted)(void* context, Piece const& piece), void* context) {
+  return state_->narrow(is_wanted, context);
+}
+
+void Recording::narrow_to_marks() noexcept { state_->narrow_to_marks(); }
+void Recording::widen() noexcept { state_->widen(); }
+
+std::vector<Metadata const*> Recording::callsites_left_out() const {
+  std::vector<Metadata const*> all;
+  for (RecordedChunk const& chunk : state_->chunks) {
+    if (!chunk.is_left_out) continue;
+    for (std::uint32_t const number : chunk.summary.callsites()) {
+      Metadata const* const callsite = state_->callsite(chunk, number);
+      if (callsite != nullptr && (all.empty() || all.back() != callsite)) all.push_back(callsite);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 bool Recording::has(EntryType type) const noexcept { return state_->count_of(type) > 0; }
 bool Recording::runs_tests() const noexcept { return state_->count_of(EntryType::mark) > 1; }
 

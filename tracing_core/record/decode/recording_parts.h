@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tracing_core/record/decode/site_reader.h"
 #include "tracing_core/record/recording.h"
+#include "tracing_core/record/ring/chunk_clock.h"
 #include "tracing_core/record/ring/layout.h"
 
 namespace tracing { inline namespace v1 {
@@ -47,18 +49,114 @@ class RecordingSource {
   // Says why the source ends too early; empty if it does not, or if the reason is not known yet.
   virtual std::string problem() const { return {}; }
 
-  // Calls `f(number)` for each chunk that is not in a hole of the file; `f` returns true if the chunk was ever used.
+  // Calls `f(number, ChunkHead const&)` for each chunk that was ever used. The heads of a group are read at once.
   template <class F>
   void for_each_chunk(F&& f) const {
+    using namespace internal;
+    alignas(ChunkHead) char bytes[kChunksPerGroup * sizeof(ChunkHead)];
     std::size_t const end = size();
-    for (std::uint32_t i = 0; i < kMaxChunks && internal::offset_of_head(i) < end;) i = f(i) ? i + 1 : next_chunk(i);
+    for (std::uint32_t first = 0; first < kMaxChunks && offset_of_head(first) < end;) {
+      std::size_t const there = read(offset_of_head(first), bytes, sizeof(bytes)) / sizeof(ChunkHead);
+      bool has_used = false;
+      for (std::uint32_t i = 0; i < there; ++i) {
+        auto const& head = *reinterpret_cast<ChunkHead const*>(bytes + i * sizeof(ChunkHead));
+        if (head.generation.load(std::memory_order_relaxed) == 0) continue;
+        has_used = true;
+        f(first + i, head);
+      }
+      first = has_used ? first + kChunksPerGroup : next_group(first);
+    }
   }
 
  private:
   // Twice as many as a writer makes: a damaged file may have any size.
   static constexpr std::uint32_t kMaxChunks = 1 << 27;
 
-  std::uint32_t next_chunk(std::uint32_t number) const noexcept;
+  std::uint32_t next_group(std::uint32_t first) const noexcept;
+};
+
+// ChunkSummary: the threads, times, tags, callsites and spans of a chunk, for RecordingState::narrow(). Made by the
+// first reading.
+class ChunkSummary {
+ public:
+  // Adds a record that is at an offset in the chunk. In the header, since every record of a file passes here.
+  void add(internal::RecordHead const& head, std::string_view content, std::size_t offset) {
+    using internal::RecordType;
+    last_ticks_ = std::max(last_ticks_, head.ticks);
+    if ((head.flags & internal::kForeign) != 0 || (head.flags & internal::kParentMask) == 2) needs_all_ = true;
+    if ((head.flags & internal::kRestated) == 0) {
+      has_begun_ = true;
+    } else if (head.type == RecordType::state) {
+      std::size_t const bytes = sizeof(head) + content.size();
+      if (bytes > kMaxDescription || (!has_begun_ && offset + bytes > kMaxDescriptions)) stands_alone_ = false;
+    }
+    switch (head.type) {
+      case RecordType::scope_begin: ++rise_; return add_callsite(head.site);
+      case RecordType::scope_end: lowest_ = std::min(lowest_, --rise_); return;
+      case RecordType::event:
+      case RecordType::state: return add_callsite(head.site);
+      case RecordType::track:
+      case RecordType::thread: ++threads_; return;
+      case RecordType::tag:
+        if (more_tags_.empty() || more_tags_.back() != head.site) more_tags_.push_back(head.site);
+        return;
+      case RecordType::mark: has_marks_ = true; return;
+      case RecordType::clock:
+        if (content.size() < 16) return;
+        ns_ = load<std::int64_t>(content.data());
+        ns_per_tick_ = load<std::uint64_t>(content.data() + 8);
+        return;
+      case RecordType::site:
+      case RecordType::timed: return;
+      default: needs_all_ = true; return;
+    }
+  }
+
+  // False if it describes so many or so long spans that the writer may have cut the descriptions.
+  bool stands_alone() const noexcept { return stands_alone_; }
+  // True if some records are about other tracks, or about spans that are not scopes of this track.
+  bool needs_all() const noexcept { return needs_all_; }
+  bool has_marks() const noexcept { return has_marks_; }
+  // The number of descriptions of the thread that writes the chunk.
+  std::uint32_t threads() const noexcept { return threads_; }
+  // Since first_ticks of the chunk.
+  std::uint32_t last_ticks() const noexcept { return last_ticks_; }
+  // The clock from first_ticks on, if the chunk has a clock.
+  std::optional<internal::ChunkClock> clock(std::uint64_t first_ticks) const noexcept {
+    if (ns_per_tick_ == 0) return std::nullopt;
+    return internal::ChunkClock{first_ticks, ns_, ns_per_tick_};
+  }
+  // The number of spans that it opens less the number of spans that it ends.
+  std::int32_t rise() const noexcept { return rise_; }
+  // The least value of this difference on the way, at most zero.
+  std::int32_t lowest() const noexcept { return lowest_; }
+  // The numbers of the callsites of events and spans. REQUIRES: has_all_callsites().
+  std::vector<std::uint32_t> const& callsites() const noexcept { return callsites_; }
+  bool has_all_callsites() const noexcept { return callsites_.size() < kMaxCallsites; }
+  // The tags that its records have in addition to the first.
+  std::vector<std::uint32_t> const& more_tags() const noexcept { return more_tags_; }
+
+ private:
+  static constexpr std::size_t kMaxCallsites = 64;
+  // Bytes of the descriptions that begin a chunk, and of one description. The writer cuts no smaller ones.
+  static constexpr std::size_t kMaxDescriptions = 2048, kMaxDescription = 1024;
+
+  void add_callsite(std::uint32_t number) {
+    if (!has_all_callsites() || std::find(callsites_.begin(), callsites_.end(), number) != callsites_.end()) return;
+    callsites_.push_back(number);
+  }
+
+  std::int64_t ns_ = 0;
+  std::uint64_t ns_per_tick_ = 0;
+  std::uint32_t last_ticks_ = 0;
+  std::uint32_t threads_ = 0;
+  std::int32_t rise_ = 0, lowest_ = 0;
+  bool stands_alone_ = true;
+  bool needs_all_ = false;
+  bool has_marks_ = false;
+  bool has_begun_ = false;  // has records besides descriptions
+  std::vector<std::uint32_t> callsites_;
+  std::vector<std::uint32_t> more_tags_;
 };
 
 struct RecordedChunk {
@@ -75,19 +173,17 @@ struct RecordedChunk {
   std::vector<std::uint64_t> words{};
   std::vector<std::unique_ptr<RecordedSite>> sites{};  // described in it, from kLocalSite + 1
   std::string thread{};                                // the content of its last `track` record
+  ChunkSummary summary{};
+  bool is_sound = true;      // all its bytes are records
+  bool is_left_out = false;  // see RecordingState::narrow()
+  // Set by narrow() for a chunk that is left out: the number of spans that are open where it begins and that its reader
+  // does not know. Empty if no span that its reader knows ends in the chunk.
+  std::optional<std::int64_t> unknown_spans{};
 
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
   void cut_off(std::size_t bytes_there);
-  template <class F>
-  void for_each_head(std::size_t from, F&& f) const {
-    for (std::size_t at = from; at + sizeof(internal::RecordHead) <= size();) {
-      auto const head = load<internal::RecordHead>(data() + at);
-      if (head.words < 2) break;
-      f(head);
-      at += std::size_t{head.words} * 8;
-    }
-  }
+  bool can_be_left_out() const noexcept { return is_sound && !summary.has_marks() && summary.has_all_callsites(); }
 };
 
 // Opens a recording, `x.rec` or `x.rec.gz`, also in a TAR: `run.tar/x.rec`. On failure, returns null and sets `error`

@@ -96,7 +96,8 @@ void RecordingState::read_all_chunks(RecordingSource const& source, std::uint64_
   // The writer describes a callsite before its first record. So reading the descriptions after the records finds all of
   // them.
   for (Content const content : {Content::records, Content::sites})
-    source.for_each_chunk([&](std::uint32_t i) { return read_chunk(source, i, content, cut, since_ticks); });
+    source.for_each_chunk(
+        [&](std::uint32_t i, ChunkHead const& head) { read_chunk(source, i, head, content, cut, since_ticks); });
   if (cut.chunks > 0) report(cut.description());
   if (std::string problem = source.problem(); !problem.empty())  // explains the others
     problems.insert(problems.begin(), std::move(problem));
@@ -118,35 +119,27 @@ std::map<std::uint64_t, std::vector<RecordedChunk*>> RecordingState::chunks_by_t
   return by_track;
 }
 
-// Returns the first chunk after `number` whose head is not in a hole of the file, so that a sparse file takes time only
+// Returns the first chunk of the next group that is not in a hole of the file, so that a sparse file takes time only
 // for what is on the disk.
-std::uint32_t RecordingSource::next_chunk(std::uint32_t number) const noexcept {
-  std::size_t const data = next_data(offset_of_head(number + 1));
-  if (data == offset_of_head(number + 1)) return number + 1;
+std::uint32_t RecordingSource::next_group(std::uint32_t first) const noexcept {
+  std::size_t const next = offset_of_head(first + kChunksPerGroup);
+  std::size_t const data = next_data(next);
   if (data >= offset_of_head(kMaxChunks)) return kMaxChunks;
-  auto const group = static_cast<std::uint32_t>((data - sizeof(RegionHeader)) / kGroupBytes);
-  std::size_t const head = (data - offset_of_head(group * kChunksPerGroup)) / sizeof(ChunkHead);
-  if (group > number / kChunksPerGroup || head < kChunksPerGroup)
-    return std::max(number + 1, group * kChunksPerGroup +
-                                    static_cast<std::uint32_t>(std::min(head, kChunksPerGroup - std::size_t{1})));
-  return (group + 1) * kChunksPerGroup;
+  auto const group = static_cast<std::uint32_t>((std::max(data, next) - sizeof(RegionHeader)) / kGroupBytes);
+  return group * kChunksPerGroup;
 }
 
-bool RecordingState::read_chunk(RecordingSource const& source, std::uint32_t number, Content content, CutOff& cut,
-                                std::uint64_t since_ticks) {
-  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
-  auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
-  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return true;
+void RecordingState::read_chunk(RecordingSource const& source, std::uint32_t number, ChunkHead const& head,
+                                Content content, CutOff& cut, std::uint64_t since_ticks, int attempts) {
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   std::uint32_t const used = head.used.load(std::memory_order_relaxed);
-  if (generation == 0) return false;
-  if (generation % 2 != 0) return true;  // just being taken
-  if (head.last_ticks != 0 && head.last_ticks < since_ticks) return true;
-  if ((head.track == 0) != (content == Content::sites)) return true;
+  if (generation == 0 || generation % 2 != 0) return;  // just being taken
+  if (head.last_ticks != 0 && head.last_ticks < since_ticks) return;
+  if ((head.track == 0) != (content == Content::sites)) return;
   std::string const name = "chunk " + std::to_string(number);
-  if (used > kChunkBytes || used % 8 != 0) return report(name + ": its size is wrong"), true;
+  if (used > kChunkBytes || used % 8 != 0) return report(name + ": its size is wrong");
   if (used > 0 && source.next_data(offset_of_chunk(number)) >= offset_of_chunk(number) + used)
-    return report(name + ": its bytes are a hole of the file"), true;
+    return report(name + ": its bytes are a hole of the file");
   RecordedChunk chunk;
   chunk.generation = generation;
   chunk.track = head.track;
@@ -157,15 +150,19 @@ bool RecordingState::read_chunk(RecordingSource const& source, std::uint32_t num
   chunk.number = number;
   chunk.words.resize(used / 8);
   std::size_t const there = source.read(offset_of_chunk(number), chunk.words.data(), used);
-  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return true;
-  if (head.generation.load(std::memory_order_relaxed) != generation) return true;  // it changed hands meanwhile
+  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
+  auto const& after = *reinterpret_cast<ChunkHead const*>(bytes);
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
+  if (after.generation.load(std::memory_order_relaxed) != generation) {  // it changed hands since its head was read
+    if (attempts > 1) read_chunk(source, number, after, content, cut, since_ticks, attempts - 1);
+    return;
+  }
   if (there < used) {
     cut.add(number, there, used);
     chunk.cut_off(there);
   }
-  take_in(chunks.emplace_back(std::move(chunk)), 0, source.size());
+  take_in(chunks.emplace_back(std::move(chunk)), 0, source);
   if (source_ != nullptr) std::vector<std::uint64_t>().swap(chunks.back().words);
-  return true;
 }
 
 bool RecordingState::read_more(RecordingSource const& source, RecordedChunk& chunk) {
@@ -182,19 +179,29 @@ bool RecordingState::read_more(RecordingSource const& source, RecordedChunk& chu
   chunk.words.resize(used / 8);
   source.read(offset_of_chunk(chunk.number) + from, chunk.words.data() + from / 8, used - from);
   if (!is_same()) return chunk.words.resize(from / 8), false;
-  take_in(chunk, from, source.size());
+  take_in(chunk, from, source);
   return true;
 }
 
-// Counts and describes what the records from a byte of the chunk on are.
-void RecordingState::take_in(RecordedChunk& chunk, std::size_t from, std::size_t source_bytes) {
+// Counts the records from a byte of the chunk on, and reads what any record may refer to, and threads, so that they
+// have names from their first record on.
+void RecordingState::take_in(RecordedChunk& chunk, std::size_t from, RecordingSource const& source) {
   chunk.bytes = static_cast<std::uint32_t>(chunk.size());
   record_bytes_ += chunk.bytes - from;
-  chunk.for_each_head(from, [&](RecordHead const& record) {
-    ++counts_[static_cast<std::uint8_t>(record.type)];
-    chunk.records += (record.flags & kRestated) == 0;
-  });
-  read_descriptions(chunk, from, max_sites_in(source_bytes, record_bytes_));
+  std::size_t at = from;
+  while (at + sizeof(RecordHead) <= chunk.size()) {
+    auto const head = load<RecordHead>(chunk.data() + at);
+    std::size_t const bytes = std::size_t{head.words} * 8;
+    if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
+    ++counts_[static_cast<std::uint8_t>(head.type)];
+    chunk.records += (head.flags & kRestated) == 0;
+    std::string_view const content(chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead));
+    chunk.summary.add(head, content, at);
+    if (head.type == RecordType::site || head.type == RecordType::track || head.type == RecordType::thread)
+      read_description(chunk, head, content, at, source);
+    at += bytes;
+  }
+  chunk.is_sound &= at == chunk.size();
 }
 
 std::string_view RecordingState::records_of(RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) const {
@@ -206,6 +213,12 @@ std::string_view RecordingState::records_of(RecordedChunk const& chunk, std::vec
                         source_->read(offset_of_head(chunk.number), bytes, sizeof(bytes)) == sizeof(bytes) &&
                         head.generation.load(std::memory_order_relaxed) == chunk.generation;
   return {reinterpret_cast<char const*>(buffer.data()), is_there ? chunk.bytes : 0};
+}
+
+Metadata const* RecordingState::callsite(RecordedChunk const& chunk, std::uint32_t number) const noexcept {
+  auto const& described = number >= kLocalSite ? chunk.sites : sites;
+  std::uint32_t const index = (number & ~kLocalSite) - 1;
+  return index < described.size() && described[index] != nullptr ? &described[index]->metadata() : nullptr;
 }
 
 std::uint64_t RecordingState::known_track(std::uint64_t foreign) {
@@ -232,20 +245,18 @@ void RecordedChunk::cut_off(std::size_t bytes_there) {
   words.resize(end / 8);
 }
 
-// Reads what any record may refer to, and threads, so that they have names from their first record on.
-void RecordingState::read_descriptions(RecordedChunk& chunk, std::size_t from, std::size_t max_sites) {
-  for (std::size_t at = from; at + sizeof(RecordHead) <= chunk.size();) {
-    auto const head = load<RecordHead>(chunk.data() + at);
-    std::size_t const bytes = std::size_t{head.words} * 8;
-    if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
-    if (head.type == RecordType::site) read_site(chunk, at, max_sites);
-    std::string_view const content(chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead));
-    if (head.type == RecordType::track) read_thread_name(chunk, content, head.flags);
-    if (head.type == RecordType::thread && content.size() >= 8) {
+void RecordingState::read_description(RecordedChunk& chunk, RecordHead const& head, std::string_view content,
+                                      std::size_t at, RecordingSource const& source) {
+  switch (head.type) {
+    case RecordType::site: return read_site(chunk, at, max_sites_in(source.size(), record_bytes_));
+    case RecordType::track: return read_thread_name(chunk, content, head.flags);
+    case RecordType::thread: {
+      if (content.size() < 8) return;
       Thread thread{.number = load<std::uint64_t>(content.data())};
       if (read_thread(content.substr(8), thread)) threads.push_back(std::move(thread));
+      return;
     }
-    at += bytes;
+    default: return;
   }
 }
 

@@ -26,6 +26,7 @@ class Region;
 
 namespace recording {
 
+class Piece;
 class RecordingSource;
 struct RecordedChunk;
 struct CutOff;
@@ -53,9 +54,9 @@ class RecordingState {
   ~RecordingState();
 
   enum class Content : bool { records, sites };
-  /// Returns false if the chunk was never used.
-  bool read_chunk(RecordingSource const& source, std::uint32_t number, Content content, CutOff& cut,
-                  std::uint64_t since_ticks = 0);
+  /// Reads a chunk with this head, if it has such content.
+  void read_chunk(RecordingSource const& source, std::uint32_t number, internal::ChunkHead const& head, Content content,
+                  CutOff& cut, std::uint64_t since_ticks = 0, int attempts = 2);
   /// Reads what was added to a chunk of this recording, of which the records are in memory. Returns false if the chunk
   /// has changed hands.
   bool read_more(RecordingSource const& source, RecordedChunk& chunk);
@@ -69,6 +70,12 @@ class RecordingState {
   /// Returns the records of a chunk. Reads them into `buffer`, unless they are in memory. Returns none if they have
   /// been overwritten.
   std::string_view records_of(RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) const;
+  /// Returns the callsite that has this number in a chunk; null if the recording does not describe it.
+  Metadata const* callsite(RecordedChunk const& chunk, std::uint32_t number) const noexcept;
+  /// See Recording::narrow().
+  bool narrow(bool (*is_wanted)(void* context, Piece const& piece), void* context);
+  void narrow_to_marks() noexcept;
+  void widen() noexcept;
   Thread thread(std::uint64_t number) const;
   void report(std::string problem);
   /// Returns the track that stands for a foreign track: `foreign` itself, unless there are very many.
@@ -92,9 +99,11 @@ class RecordingState {
 
  private:
   RecordingState();
+  static void find_known_spans(std::vector<RecordedChunk*> const& of_track) noexcept;
   void read_all_chunks(RecordingSource const& source, std::uint64_t since_ticks);
-  void take_in(RecordedChunk& chunk, std::size_t from, std::size_t source_bytes);
-  void read_descriptions(RecordedChunk& chunk, std::size_t from, std::size_t max_sites);
+  void take_in(RecordedChunk& chunk, std::size_t from, RecordingSource const& source);
+  void read_description(RecordedChunk& chunk, internal::RecordHead const& head, std::string_view content,
+                        std::size_t at, RecordingSource const& source);
   void read_site(RecordedChunk& chunk, std::size_t at, std::size_t max_sites);
   void read_thread_name(RecordedChunk& chunk, std::string_view content, std::uint8_t flags);
 

@@ -80,7 +80,7 @@ bool RegionReader::read_chunk(std::uint32_t number, KnownChunk& known, Content c
   }
   std::size_t const before = state_->chunks.size();
   CutOff cut;  // memory is whole
-  state_->read_chunk(*source_, number, content, cut);
+  state_->read_chunk(*source_, number, *head, content, cut);
   if (state_->chunks.size() == before) return true;
   RecordedChunk& chunk = state_->chunks.back();
   known = {chunk.generation, chunk.bytes, &chunk};

@@ -26,19 +26,9 @@ struct GroupHeads {
 };
 static_assert(sizeof(GroupHeads) == kChunksPerGroup * sizeof(ChunkHead));
 
-// Reads the heads of a group at once: few chunks of a short recording were used.
 std::uint32_t used_chunks_of(RecordingSource const& source) {
-  auto const group = std::make_unique<GroupHeads>();
-  std::uint32_t number = UINT32_MAX, end = 0;
-  source.for_each_chunk([&](std::uint32_t i) {
-    if (i / kChunksPerGroup != number) {
-      number = i / kChunksPerGroup;
-      *group = {};
-      source.read(offset_of_head(number * kChunksPerGroup), group.get(), sizeof(*group));
-    }
-    if (group->heads[i % kChunksPerGroup].is_used()) end = i + 1;
-    return (i + 1) % kChunksPerGroup != 0;  // a hole of the file may follow the group
-  });
+  std::uint32_t end = 0;
+  source.for_each_chunk([&end](std::uint32_t i, ChunkHead const&) { end = i + 1; });
   return end;
 }
 

@@ -33,7 +33,7 @@ class Replay {
   void feed(Entry const& entry, Instant time, bool selected) {
     OnTrack& writer = on_track(entry.writer);
     bool const is_restated = entry.is_restated();
-    if (entry.ordinal > writer.next_ordinal) writer.still_in = 0;
+    if (entry.ordinal > writer.next_ordinal && !entry.is_after_left_out) writer.still_in = 0;
     writer.next_ordinal = entry.ordinal + !is_restated;
     if (!is_restated) {
       leave_unconfirmed(entry.writer, writer);

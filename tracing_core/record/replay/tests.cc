@@ -30,7 +30,7 @@ bool is_test_end(Entry const& entry) noexcept {
 std::map<std::uint32_t, Test> tests_of(Recording& recording) {
   std::map<std::uint32_t, Test> tests;
   if (!recording.runs_tests()) return tests;
-  recording.for_each([&tests](Entry const& entry) {
+  for_each_mark(recording, [&tests](Entry const& entry) {
     if (is_test_begin(entry)) {
       tests[entry.tag] = {.name = text_of_field(entry, "test"),
                           .value = text_of_field(entry, "value_param"),
