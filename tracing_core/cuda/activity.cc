@@ -140,9 +140,9 @@ void report_activity(DeviceCall const& call, DeviceActivity const& activity) noe
     };
     if (activity.kind != ActivityKind::kernel) return emit(Value::of_u64(activity.bytes), stream, device);
     using tracing::internal::value_of;
-    internal::DimText const grid(activity.grid), block(activity.block);
-    emit(Value::of_verbatim(activity.kernel), Value::of_verbatim(grid.view()), Value::of_verbatim(block.view()),
-         Value::of_u64(activity.shared_bytes),
+    internal::DimText grid, block;
+    emit(Value::of_verbatim(activity.kernel), Value::of_verbatim(grid.of(activity.grid)),
+         Value::of_verbatim(block.of(activity.block)), Value::of_u64(activity.shared_bytes),
          activity.dynamic_shared_bytes == 0 ? Value() : Value::of_u64(activity.dynamic_shared_bytes),
          value_of(activity.registers), stream, device, call.launch == 0 ? Value() : Value::of_u64(call.launch));
   } catch (...) {  // std::bad_alloc

@@ -70,6 +70,9 @@ class HostCalls {
   std::unordered_map<std::uintptr_t, HostCall> calls_ TRACING_GUARDED_BY(mutex_);
 };
 
+// Most launches of a thread have the dimensions of the launch before.
+thread_local constinit internal::DimText this_threads_grid, this_threads_block;
+
 }  // namespace
 
 char const* Driver::State::capture_of(CUstream stream) const {
@@ -79,7 +82,8 @@ char const* Driver::State::capture_of(CUstream stream) const {
   return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? "active" : "invalidated";
 }
 
-internal::DimText::DimText(Dim3 const& dim) noexcept {
+void internal::DimText::make(Dim3 const& dim) noexcept {
+  dim_ = dim;
   char* at = text_;
   *at++ = '(';
   for (unsigned const x : {dim.x, dim.y}) {
@@ -142,8 +146,8 @@ template <class Call>
     return *found;
   };
   Span span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(names().kernel)),
-                              tracing::kv("grid", tracing::display(internal::DimText(grid).view())),
-                              tracing::kv("block", tracing::display(internal::DimText(block).view())), shared_bytes,
+                              tracing::kv("grid", tracing::display(this_threads_grid.of(grid))),
+                              tracing::kv("block", tracing::display(this_threads_block.of(block))), shared_bytes,
                               tracing::kv("stream", names().stream), tracing::kv("device", device.load()),
                               tracing::kv("launch", numbered.id()),
                               tracing::kv("blocking", blocking ? std::optional(true) : std::nullopt),

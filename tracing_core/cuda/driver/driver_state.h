@@ -30,12 +30,18 @@ namespace internal {
 // Holds the text of Dim3::fields(), made once for all layers, without the general way of printing a tuple.
 class DimText {
  public:
-  explicit DimText(Dim3 const& dim) noexcept;
-  std::string_view view() const noexcept { return {text_, size_}; }
+  /// Returns the text, until the next call. It is made only if the last call was for other dimensions.
+  std::string_view of(Dim3 const& dim) noexcept {
+    if (size_ == 0 || dim_ != dim) make(dim);
+    return {text_, size_};
+  }
 
  private:
-  char text_[sizeof "(4294967295, 4294967295, 4294967295)"];
-  std::size_t size_;
+  void make(Dim3 const& dim) noexcept;
+
+  Dim3 dim_{};
+  std::size_t size_ = 0;
+  char text_[sizeof "(4294967295, 4294967295, 4294967295)"] = {};
 };
 
 // Keeps the call that this thread is making, for current_device_call(): the outermost call, if the driver makes calls
