@@ -8,6 +8,7 @@
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 # tools/campaign.sh abi [revision] compares the shared libraries with those of the last tagged version: see campaign_abi.sh.
 # tools/campaign.sh debian makes and tries the Debian packages: see campaign_debian.sh.
+# tools/campaign.sh ways [way...] adopts testlog in empty Debian systems, as the pages say: see campaign_ways.sh.
 # tools/campaign.sh platforms cross-compiles for arm64 and runs unit tests by qemu: see campaign_platforms.sh.
 set -euo pipefail
 if [[ ${1:-} == cuda ]]; then
@@ -20,6 +21,9 @@ elif [[ ${1:-} == debian ]]; then
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_debian.sh"
 elif [[ ${1:-} == platforms ]]; then
   exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_platforms.sh"
+elif [[ ${1:-} == ways ]]; then
+  shift
+  exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_ways.sh" "$@"
 fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 case ${1:-} in

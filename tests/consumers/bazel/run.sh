@@ -44,13 +44,17 @@ check() {  # <what> <text> <expected words>...
   echo "$1: as expected"
 }
 
-bazel build --jobs=2 @testlog//:testlog_command //:all >"$work/build.txt" 2>&1 || { tail -n 60 "$work/build.txt"; exit 1; }
+for target in //:all @testlog//:testlog_command; do
+  bazel build --jobs=2 "$target" >"$work/build.txt" 2>&1 || { tail -n 60 "$work/build.txt"; exit 1; }
+  echo "bazel build $target: $(grep -o 'Elapsed time: [0-9.]* *s' "$work/build.txt")"
+done
 status=0
 bazel test //:all --jobs=2 --nosandbox_debug --test_output=errors "$@" >"$work/test.txt" 2>&1 || status=$?
 ((status == 3)) || { cat "$work/test.txt"; echo "FAILED: bazel test: exit status $status, not 3"; exit 1; }
 check 'bazel test' "$(<"$work/test.txt")" 'DEBUG request{id=9}: pool_test: a detail' 'in request{id=9}'
 
 for test in pool_test sharded_test; do
+  mkdir "$work/$test"
   while read -r zip; do
     unzip -qo "$zip" -d "$work/$test"
   done < <(find -L "bazel-testlogs/$test" -name outputs.zip)
