@@ -128,6 +128,10 @@ Called what_was_called([[maybe_unused]] std::uintptr_t return_address,
   std::memcpy(&distance, after - 4, sizeof(distance));
   auto const* target = after + distance;
   if (reinterpret_cast<std::uintptr_t>(target) == function) return Called::it;
+  // The bytes before the address may only look like a call, and its target be another thread's data.
+  constexpr std::uintptr_t kBytesRead = 7;
+  auto const begin = reinterpret_cast<std::uintptr_t>(target);
+  if (!code.contain(begin) || !code.contain(begin + kBytesRead)) return Called::another;
   constexpr unsigned char kBranchTarget[] = {0xf3, 0x0f, 0x1e, 0xfa};
   if (std::memcmp(target, kBranchTarget, sizeof(kBranchTarget)) == 0) target += sizeof(kBranchTarget);
   if (*target == 0xf2) ++target;
