@@ -71,6 +71,10 @@ TEST_F(Attempts, StayIfTheTestPassesInTheEnd) {
   EXPECT_THAT(shown,
               HasSubstr("testlog show: testlog_scenarios.Retried.FailsTwice is flaky: attempt 2 failed, attempt 3 "
                         "passed\n"));
+  EXPECT_EQ(ask("show --failed --brief"),
+            "testlog show: testlog_scenarios.Retried.FailsTwice is flaky: attempt 1 failed, attempt 3 passed\n"
+            "testlog show: testlog_scenarios.Retried.FailsTwice is flaky: attempt 2 failed, attempt 3 passed\n"
+            "testlog show: no selected test has failed\n");
 }
 
 TEST_F(Attempts, AreNumberedIfEarlierAttemptsPassed) {

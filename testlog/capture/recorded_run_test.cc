@@ -347,6 +347,7 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"tree"}, "passed"},
            {{"tree", "--depth=-3"}, "passed"},
            {{"show", "--test=Other.*"}, "build"},
+           {{"show", "--test=plain.fails"}, "build"},
            {{"show", "--grep=no such text"}, "build"},
            {{"show", "--thread=nobody"}, "build"},
            {{"tree", "--test=Other.*"}, "build"},

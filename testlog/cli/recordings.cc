@@ -250,12 +250,10 @@ LinePrinter::LinePrinter(std::string command, LineOptions options, Out out)
 
 // Notes the selected tests. Returns true if any test is in the selection.
 bool LinePrinter::look_at_tests(RecordedTests const& tests, OpenedRecording& file) {
-  constexpr std::size_t kMaxOthers = 200;
   bool has_any = false;
   for (auto const& [tag, test] : tests) {
     if (options_.selection.has(test)) file.selected.emplace(tag, test.name), has_any = true;
-    if (other_tests_.size() < kMaxOthers)
-      other_tests_.append(other_tests_.empty() ? "" : ", ").append(printable(test.name));
+    if (seen_tests_.size() < kMaxSeenTests) seen_tests_.insert(test.name);
   }
   found_tests_ |= has_any;
   return has_any;

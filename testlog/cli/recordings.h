@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -117,9 +118,10 @@ class LinePrinter {
   void pass_until(tracing::Instant time);
   void finish();
 
-  /// Returns true if a test was in the selection. other_tests() names some tests of the recordings, for an error.
+  /// Returns true if a test was in the selection. seen_tests() has the tests of the recordings, at most kMaxSeenTests,
+  /// for an error.
   bool found_tests() const noexcept { return found_tests_; }
-  std::string const& other_tests() const noexcept { return other_tests_; }
+  std::set<std::string> const& seen_tests() const noexcept { return seen_tests_; }
 
  private:
   struct Line {
@@ -130,6 +132,7 @@ class LinePrinter {
   struct Range {
     tracing::Instant first, last;
   };
+  static constexpr std::size_t kMaxSeenTests = 10'000;
   static constexpr std::size_t kNoLabel = ~std::size_t{0};
 
   class Tests;
@@ -148,7 +151,7 @@ class LinePrinter {
   std::vector<Range> ranges_;  // of recordings that may still have lines
   tracing::Instant mixed_until_{INT64_MIN};
   bool found_tests_ = false;
-  std::string other_tests_;
+  std::set<std::string> seen_tests_;
 };
 
 }  // namespace testlog::cli

@@ -15,6 +15,7 @@
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/cli/terminal.h"
+#include "tracing_core/filter/nearest.h"
 #include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/decode/tar_file.h"
 #include "tracing_core/support/short_text.h"
@@ -41,6 +42,15 @@ void leave_out_other_runs(std::string const& command, RecordedRun const& run, st
 }
 
 }  // namespace
+
+std::string similar_test(std::string const& name, std::vector<std::string_view> const& tests) {
+  if (name.empty()) return {};
+  std::string const near(tracing::internal::nearest(name, tests));
+  if (!near.empty()) return near;
+  auto const found =
+      std::find_if(tests.begin(), tests.end(), [&name](std::string_view test) { return test.find(name) != test.npos; });
+  return found == tests.end() ? "" : std::string(*found);
+}
 
 Inputs with_run(Inputs inputs) {
   if (inputs.paths.size() != 1 || !inputs.run.empty()) return inputs;

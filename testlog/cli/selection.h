@@ -38,6 +38,9 @@ struct Selection {
   }
 };
 
+/// Returns the test that was probably meant by `name`, which is no test's name; empty if no test has a similar name.
+std::string similar_test(std::string const& name, std::vector<std::string_view> const& tests);
+
 /// Returns the inputs. If the only path is no file but has the form of a run's id, or is `latest`, it becomes the run.
 Inputs with_run(Inputs inputs);
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -147,11 +148,27 @@ class Notes {
   std::size_t recordings_ = 0, left_out_ = 0;
 };
 
+// Returns `did you mean Pool.Drains?` or, if no test is like the selected one, the recorded tests.
+std::string tests_instead(Selection const& selection, std::set<std::string> const& recorded) {
+  constexpr std::size_t kMaxBytes = 200;
+  bool const is_name =
+      selection.tests.find_first_of("*?:") == selection.tests.npos && !recorded.contains(selection.tests);
+  std::string const meant = is_name ? similar_test(selection.tests, {recorded.begin(), recorded.end()}) : "";
+  if (!meant.empty()) return "did you mean " + printable(meant) + "?";
+  std::string text;
+  for (std::string const& test : recorded) {
+    if (text.size() >= kMaxBytes) return "recorded: " + text + ", ...";
+    text.append(text.empty() ? "" : ", ").append(printable(test));
+  }
+  return "recorded: " + (text.empty() ? "none" : text);
+}
+
 // Shows one recording after another, so that few of them are in memory.
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.inputs);
   Notes notes;
   DirectiveNotes directives("show", options.filter);
+  std::vector<std::string> shown;
   std::string nothing;
   bool is_empty = true;
   Status status = kDone;
@@ -168,7 +185,10 @@ int show(ShowOptions const& options) {
       if (auto const begin = start_of(path)) printer.pass_until(*begin);
       if (auto const file = open_recording("show", path)) {
         try {
-          if (printer.add(*file, paths.size() == 1)) notes.add(notes_of("show", *file));
+          if (printer.add(*file, paths.size() == 1)) {
+            notes.add(notes_of("show", *file));
+            shown.push_back(path);
+          }
           directives.add(*file);
         } catch (std::runtime_error const& error) {
           notes.add(std::string("testlog show: ") + error.what() + "\n");
@@ -182,8 +202,7 @@ int show(ShowOptions const& options) {
     printer.finish();
     is_written = flush_output("show");
     if (options.selection.is_narrow() && !printer.found_tests()) {
-      nothing = "testlog show: no test is selected; recorded: " +
-                (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      nothing = "testlog show: no test is selected; " + tests_instead(options.selection, printer.seen_tests()) + "\n";
       status = kFailed;
     } else if (is_empty && options.selects_records() && status == kDone) {
       nothing = "testlog show: no record is selected\n";
@@ -191,7 +210,7 @@ int show(ShowOptions const& options) {
     }
   }
   notes.print();
-  report(notes_on_flaky("show", paths));
+  report(notes_on_flaky("show", shown));
   report(directives.lines());
   report(nothing);
   return is_written ? status : kFailed;

@@ -327,7 +327,7 @@ TEST_F(Show, ReadsADeepRecursion) {
     Outcome const outcome = run(words);
     EXPECT_EQ(outcome.exit_code, 0) << arguments.front() << outcome.err;
     if (arguments.front() == "tree") {
-      EXPECT_THAT(outcome.out, HasSubstr(" [300000] "));
+      EXPECT_THAT(outcome.out, HasSubstr(" [100000] "));
     }
   }
 }

@@ -99,7 +99,8 @@ class Tests {
       TestOutcome& outcome = test.outcome;
       if (outcome.name.empty() && !test.has_failed) continue;
       outcome.result = result_of(test);
-      if (is_failure(outcome.result) && outcome.how.empty()) outcome.how = test.has_failed ? "failed" : "did not end";
+      if (is_failure(outcome.result) && outcome.how.empty())
+        outcome.how = test.has_failed ? "failed" : outcome.result == Result::hung ? "hung" : "did not end";
       outcome.tag = tag;
       outcome.recording = file;
       outcome.command = command_;
@@ -147,6 +148,8 @@ class Tests {
       test.has_failed = true;
       test.outcome.how = text_of_field(mark, "signal");
       test.has_crashed = test.outcome.how != "SIGTERM" && test.outcome.how != "SIGINT";
+    } else if (name == "exit" && test.outcome.how.empty()) {
+      test.outcome.how = "the process called exit()";
     } else if (name == "still_running") {
       test.was_running_long = true;
     } else if (name == "property" && text_of_field(mark, "name") == "trace_span_path") {

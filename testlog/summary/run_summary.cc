@@ -87,7 +87,10 @@ std::vector<Cause> causes_of(std::vector<TestOutcome> const& tests) {
   return causes;
 }
 
-std::string name_of(TestOutcome const& test) { return test.name.empty() ? "outside any test" : test.name; }
+std::string name_of(TestOutcome const& test) {
+  if (!test.name.empty()) return test.name;
+  return test.key.empty() ? "outside any test" : test.key + " (outside any test)";
+}
 
 std::string counts_of(RunSummary const& run) {
   std::string const failed = fmt::format("{} of {} failed", run.failed_count, counted(run.test_count, "test"));

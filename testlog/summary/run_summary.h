@@ -50,7 +50,8 @@ struct TestOutcome {
   std::string directory{};              ///< the current folder of its process
   std::string file{};                   ///< of the failing assertion or, without one, of the test; as compiled
   int line = 0;
-  std::string how{};        ///< the first line of the failure, `did not end`, or a signal such as `SIGSEGV`
+  /// The first line of the failure, a signal such as `SIGSEGV`, `hung`, `the process called exit()` or `did not end`.
+  std::string how{};
   std::string message{};    ///< all lines of the failure, or why the test was skipped
   std::string place{};      ///< of the first failing assertion: `pool_test.cc:21`, without folders; or empty
   std::string span_path{};  ///< the spans around the failure, outermost first: `request{id=7}:load`
@@ -86,7 +87,8 @@ std::string text_of_cause(TestOutcome const& test);
 
 // ---- the words ----
 
-/// Returns the name of a test for people: `outside any test` if it has none.
+/// Returns the name of a test for people. What failed outside of tests is named by its recording:
+/// `pool_test.Pool.Grows (outside any test)`.
 std::string name_of(TestOutcome const& test);
 /// Returns `7 of 11 tests failed, 1 flaky`.
 std::string counts_of(RunSummary const& run);

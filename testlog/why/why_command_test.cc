@@ -213,7 +213,8 @@ TEST_F(Why, AdvisesOnceWhatAShellRuns) {
   std::string advice = outcome.err.substr(outcome.err.find('\n') + 1);
   advice.insert(advice.find("testlog why"), "echo ");
   Outcome const run = testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && eval \"$1\"", folder_ / "", advice});
-  std::string const line = "passing --gtest_filter=All/It's $HOME.Fails/a?b:Cache.Closes \"all\"\n";
+  std::string const line =
+      "passing --gtest_filter=All/It's $HOME.Fails/a?b\npassing --gtest_filter=Cache.Closes \"all\"\n";
   EXPECT_EQ(run.out, line + line + line + "testlog why --failing " + red + " --passing passing\n") << run.err;
 }
 

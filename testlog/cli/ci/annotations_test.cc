@@ -159,6 +159,14 @@ TEST(Annotations, NameThePlaceTheSpansAndTheDifference) {
   EXPECT_EQ(azure[0].text, "Pool.Grows failed\n" + text);
 }
 
+TEST(Annotations, NameTheRecordingOfWhatFailedOutsideOfTests) {
+  summary::TestOutcome outside = failed_test("", "no database");
+  outside.key = "pool_test.Pool.Grows";
+  auto const commands = github_commands(log_of(run_of({outside}), CiService::github));
+  ASSERT_THAT(commands, SizeIs(1));
+  EXPECT_EQ(commands[0].properties.at("title"), "pool_test.Pool.Grows (outside any test) failed");
+}
+
 TEST(Annotations, AreOneForFortyTestsOfOneCause) {
   std::vector<summary::TestOutcome> tests;
   for (int i = 0; i < 40; ++i) tests.push_back(failed_test("Pool.Test" + std::to_string(i)));

@@ -72,7 +72,7 @@ struct Reported {
   std::string element, attributes;
 };
 
-// `message` is what failed, `how` its first line, a signal or `did not end`.
+// `message` is what failed, `how` is TestOutcome::how.
 std::string attributes_of(Result result, std::string_view how, std::string const& message) {
   bool const has_assertion = result == Result::failed && !message.empty();
   return xml_attribute("message", summary::on_one_line(has_assertion ? message : std::string(how), 1024)) +

@@ -13,7 +13,6 @@
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/runs/read_summary.h"
 #include "testlog/cli/terminal.h"
-#include "testlog/summary/recorded_tests.h"
 #include "testlog/summary/run_summary.h"
 #include "tracing_core/environment/failed_attempts.h"
 #include "tracing_core/record/recording.h"
@@ -51,23 +50,35 @@ std::vector<TestOutcome> failures_in(std::string const& file, Selection const& s
   for (auto const& [tag, test] : recorded_tests_of(*opened->recording))
     if (selection.has(test)) selected.insert(test.name);
   if (selection.tests.empty()) selected.insert("");  // what failed outside of tests
-  std::vector<TestOutcome> failures = summary::tests_in(*opened->recording, file);
+  std::vector<TestOutcome> failures = outcomes_in(*opened);
   std::erase_if(failures, [&selected](TestOutcome const& test) {
     return !is_failure(test.result) || !selected.contains(test.name);
   });
   return failures;
 }
 
-// Returns the last failure of each test: a test may have failed in several attempts.
+// Returns the last failure of each test: a test may have failed in several attempts. Leaves out tests that passed in a
+// later attempt, and reports that they are flaky.
 std::vector<TestOutcome> failures_of(Selection const& selection) {
   std::map<std::pair<std::string, std::string>, TestOutcome> failures;  // by program and test
   std::vector<std::string> const files = files_of("show", selection.inputs);
+  std::set<std::string> const flaky = flaky_of(files);
+  std::vector<std::string> selected_flaky;
   Progress progress("show", files.size());
   for (std::string const& file : files) {
     std::string const program = tracing::environment::name_of_attempt(std::filesystem::path(file).filename());
-    for (TestOutcome& test : failures_in(file, selection)) failures[{program, test.name}] = std::move(test);
     progress.step();
+    std::vector<TestOutcome> tests = failures_in(file, selection);
+    if (flaky.contains(file)) {
+      if (!tests.empty()) selected_flaky.push_back(file);
+      continue;
+    }
+    for (TestOutcome& test : tests) {
+      test.key = std::filesystem::path(program).stem();
+      failures[{program, test.name}] = std::move(test);
+    }
   }
+  report(notes_on_flaky("show", selected_flaky));
   std::vector<TestOutcome> all;
   for (auto& [key, failure] : failures) all.push_back(std::move(failure));
   return all;

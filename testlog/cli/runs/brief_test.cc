@@ -1,6 +1,7 @@
 // `testlog show --failed --brief`: what it prints about runs of scenarios.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <regex>
 #include <string>
@@ -17,6 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_ctest;
+using testlog::testdata::run_dying;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::without_tree;
 
@@ -61,6 +63,22 @@ TEST_F(Brief, HasTheSelectedTests) {
   Outcome const outcome = brief({"--test", "*.Fails", "run.rec"});
   EXPECT_THAT(outcome.out, HasSubstr("testlog: 1 test failed, 1 cause:\nPlain.Fails failed\n"));
   EXPECT_THAT(outcome.out, HasSubstr("  testlog tree --test Plain.Fails run.rec\n"));
+}
+
+TEST_F(Brief, HasTheSpansInWhichProcessesEnded) {
+  for (std::string const test : {"BySegv", "InAFormatter", "WithLongTexts"})
+    run_dying("Dies." + test, {{"TRACE_RECORD", folder_ / (test + ".rec")}});
+  std::string const text = brief({"BySegv.rec", "InAFormatter.rec", "WithLongTexts.rec"}).out;
+  EXPECT_THAT(text, HasSubstr("testlog: 3 tests failed, 3 causes:\n"));
+  EXPECT_THAT(text, HasSubstr("  assertion: SIGSEGV\n  spans: outer{id=7}\n"));
+  EXPECT_THAT(text, HasSubstr("  assertion: SIGSEGV\n  spans: print\n"));
+}
+
+TEST_F(Brief, SaysThatATestHung) {
+  testlog::testdata::run_with_signals(
+      "Hangs.InAMutex", {{"---- end of the report ----\n", SIGKILL}},
+      {{"TRACE_RECORD", folder_ / "run.rec"}, {"TRACE_HANG_AFTER", "0.5"}, {"TRACE_SHOW", "failed"}});
+  EXPECT_THAT(brief({"run.rec"}).out, HasSubstr("Hangs.InAMutex hung\n"));
 }
 
 TEST_F(Brief, SaysThatNothingFailed) {

@@ -17,9 +17,9 @@
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/runs/hunt.h"
+#include "testlog/cli/selection.h"
 #include "testlog/cli/show_options.h"
 #include "testlog/cli/terminal.h"
-#include "tracing_core/filter/nearest.h"
 #include "tracing_core/support/file_name.h"
 #include "tracing_core/support/short_text.h"
 
@@ -90,11 +90,7 @@ void check_test(HuntOptions const& options, fs::path const& build, RepeatedProce
   std::vector<std::string> const names = names_in(list);
   fs::remove(list);
   if (std::find(names.begin(), names.end(), options.test) != names.end() || process.is_interrupted()) return;
-  std::vector<std::string_view> near(names.begin(), names.end());
-  std::string hint(tracing::internal::nearest(options.test, near));
-  for (std::string const& name : names) {
-    if (hint.empty() && name.find(options.test) != name.npos) hint = name;
-  }
+  std::string const hint = similar_test(options.test, {names.begin(), names.end()});
   throw std::runtime_error("hunt: " + printable(build.native()) + " has no test " + printable(options.test) +
                            (hint.empty() ? " (`ctest -N` lists its " + counted(names.size(), "test") + ")"
                                          : "; did you mean " + printable(hint) + "?"));

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "testlog/cli/recordings.h"
 #include "testlog/cli/runs/recording_head.h"
 #include "testlog/summary/recorded_tests.h"
 #include "testlog/why/baseline.h"
@@ -63,25 +62,10 @@ AttemptFiles files_of(RecordedRun const& run, Attempts const& attempts, std::vec
   return files;
 }
 
-// Returns the spans in which the process ended.
-std::string path_at_end_of(std::string const& path) {
+std::vector<TestOutcome> read_tests(std::string const& path) {
   std::string error;
   OpenedRecording file{.path = path, .recording = Recording::read_file(path, error)};
-  if (file.recording == nullptr) return {};
-  file.recording->for_each([&file](tracing::recording::Entry const& entry) { file.learn(entry); });
-  return path_at_end(file);
-}
-
-std::vector<TestOutcome> read_tests(std::string const& file) {
-  std::string error;
-  auto const recording = Recording::read_file(file, error);
-  if (recording == nullptr) return {};
-  std::vector<TestOutcome> tests = summary::tests_in(*recording, file);
-  for (TestOutcome& test : tests) {
-    bool const has_ended = test.result == Result::failed || !is_failure(test.result);
-    if (!has_ended && test.span_path.empty()) test.span_path = path_at_end_of(file);
-  }
-  return tests;
+  return file.recording == nullptr ? std::vector<TestOutcome>() : outcomes_in(file);
 }
 
 // Splits the name of a recording: `mylib_test.Pool.Grows` into the program and the test or, if ctest ran a whole
@@ -204,6 +188,19 @@ std::string command_of(std::string_view words, RecordedRun const& run) {
 }
 
 }  // namespace
+
+std::vector<TestOutcome> outcomes_in(OpenedRecording& file) {
+  std::vector<TestOutcome> tests = summary::tests_in(*file.recording, file.path);
+  auto const lacks_spans = [](TestOutcome const& test) {
+    return is_failure(test.result) && test.result != Result::failed && test.span_path.empty();
+  };
+  if (std::none_of(tests.begin(), tests.end(), lacks_spans)) return tests;
+  file.recording->for_each([&file](tracing::recording::Entry const& entry) { file.learn(entry); });
+  std::string const path = path_at_end(file);
+  for (TestOutcome& test : tests)
+    if (lacks_spans(test)) summary::set_span_path(test, path);
+  return tests;
+}
 
 RunSummary read_summary(RecordedRun const& run, ReadOptions const& options) {
   RunSummary summary = Reader(run, options).read();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "testlog/cli/recordings.h"
 #include "testlog/cli/runs/recorded_runs.h"
 #include "testlog/summary/run_summary.h"
 
@@ -27,6 +28,10 @@ inline constexpr std::size_t kMaxWhyLines = 3;
 inline constexpr ReadOptions kReadForJunit{.max_recordings = kReadAll.max_recordings, .passed = true};
 
 summary::RunSummary read_summary(RecordedRun const& run, ReadOptions const& options = {});
+
+/// Returns the tests of a recording. Those that did not end, as after a crash, have the spans in which the process
+/// ended.
+std::vector<summary::TestOutcome> outcomes_in(OpenedRecording& file);
 
 /// Sets Cause::why of the first `max_causes` causes, by their first tests, and names `testlog why` in
 /// RunSummary::commands if it has an answer. Compares recordings, so it takes the time of `testlog why`.

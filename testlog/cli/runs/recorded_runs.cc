@@ -38,6 +38,20 @@ std::string text_of_choice(std::string const& wanted, std::vector<RecordedRun> c
          "; call testlog in one of these builds";
 }
 
+// Calls `f(file, attempt, pass)` for each recording of an attempt that failed, with the attempt that then passed.
+template <class F>
+void for_each_flaky(std::vector<std::string> const& files, F f) {
+  std::map<fs::path, Attempts> by_folder;
+  for (std::string const& file : files) {
+    fs::path const folder = fs::path(file).parent_path();
+    Attempts const& attempts = by_folder.try_emplace(folder, folder).first->second;
+    Attempts::Attempt const* const attempt = attempts.attempt_of(file);
+    Attempts::Attempt const* const pass =
+        attempt == nullptr || attempt->passed == true ? nullptr : attempts.later_pass(*attempt);
+    if (pass != nullptr) f(file, *attempt, *pass);
+  }
+}
+
 }  // namespace
 
 std::vector<RecordedRun> find_runs(fs::path const& folder) {
@@ -80,8 +94,8 @@ RecordedRun run_named(std::string const& command, std::string const& wanted) {
   std::vector<RecordedRun> runs = find_runs();
   if (runs.empty())
     throw std::runtime_error(command +
-                             ": no recording is named, and in or below the current folder no ctest of tests by "
-                             "testlog_discover_tests() has run");
+                             ": no recording is named, and in or below the current folder ctest has run no tests by "
+                             "testlog_discover_tests() whose programs link testlog::main or testlog::testlog");
   if (wanted == "latest") return std::move(runs.front());
   auto const has_id = [](RecordedRun const& run, auto is_wanted) {
     return std::any_of(run.ids.begin(), run.ids.end(), is_wanted);
@@ -195,20 +209,19 @@ std::vector<std::string> baseline_of(std::string const& file) {
   return own.empty() ? tracing::environment::passed_recordings(folder, fs::path(name).stem().stem()) : own;
 }
 
+std::set<std::string> flaky_of(std::vector<std::string> const& files) {
+  std::set<std::string> flaky;
+  for_each_flaky(files, [&flaky](std::string const& file, auto const&, auto const&) { flaky.insert(file); });
+  return flaky;
+}
+
 std::string notes_on_flaky(std::string const& command, std::vector<std::string> const& files) {
   std::string lines;
-  std::map<fs::path, Attempts> by_folder;
-  for (std::string const& file : files) {
-    fs::path const folder = fs::path(file).parent_path();
-    Attempts const& attempts = by_folder.try_emplace(folder, folder).first->second;
-    Attempts::Attempt const* const attempt = attempts.attempt_of(file);
-    Attempts::Attempt const* const pass =
-        attempt == nullptr || attempt->passed == true ? nullptr : attempts.later_pass(*attempt);
-    if (pass == nullptr) continue;
-    lines += "testlog " + command + ": " + printable(fs::path(attempt->recording).stem().native()) +
-             " is flaky: attempt " + std::to_string(attempt->number) + " failed, attempt " +
-             std::to_string(pass->number) + " passed\n";
-  }
+  for_each_flaky(files, [&](std::string const&, Attempts::Attempt const& attempt, Attempts::Attempt const& pass) {
+    lines += "testlog " + command + ": " + printable(fs::path(attempt.recording).stem().native()) +
+             " is flaky: attempt " + std::to_string(attempt.number) + " failed, attempt " +
+             std::to_string(pass.number) + " passed\n";
+  });
   return lines;
 }
 

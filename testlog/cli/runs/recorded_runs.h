@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,8 @@ class Attempts {
 /// the folder `passed` beside `file`.
 std::vector<std::string> baseline_of(std::string const& file);
 
+/// Returns the recordings of attempts after which, in the same run, an attempt of the same test passed.
+std::set<std::string> flaky_of(std::vector<std::string> const& files);
 /// Returns a line for each recording whose test failed, or did not end, and then passed in the same run.
 std::string notes_on_flaky(std::string const& command, std::vector<std::string> const& files);
 

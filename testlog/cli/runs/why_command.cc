@@ -57,15 +57,19 @@ using LackingTests = std::map<std::pair<std::string, std::string>, std::vector<s
 
 // Returns a sentence about such tests, and the command that records passing runs of them.
 std::string text_of_missing_runs(LackingTests const& lacking, Options const& options) {
-  constexpr std::size_t kMaxFilter = 20;  // with more tests, the command runs all tests of the program
+  constexpr std::size_t kMaxNamed = 5;  // with more tests, the command runs all tests of the program
   std::vector<std::string> all;
   std::string commands;
   for (auto const& [origin, tests] : lacking) {
     auto const& [program, framework] = origin;
     all.insert(all.end(), tests.begin(), tests.end());
-    commands += "TRACE_RECORD=passing " + summary::shell_word(program.empty() ? "./program" : program);
-    if (!tests.front().empty() && tests.size() <= kMaxFilter) commands += " " + summary::selection_of(framework, tests);
-    commands += "; ";
+    std::string const command = "TRACE_RECORD=passing " + summary::shell_word(program.empty() ? "./program" : program);
+    if (tests.front().empty() || tests.size() > kMaxNamed) {
+      commands += command + "; ";
+      continue;
+    }
+    // A process for each: a test that crashes would end the others.
+    for (std::string const& test : tests) commands += command + " " + summary::selection_of(framework, {test}) + "; ";
   }
   std::string again = "testlog why";
   if (!options.failing.empty()) again += " --failing " + shell_words(options.failing);
