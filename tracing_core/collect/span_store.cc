@@ -297,7 +297,9 @@ TrackState* SpanStore::add_this_thread() noexcept {
 TrackState* SpanStore::foreign_track(Track const& track) noexcept {
   MutexLock const lock(shared->mutex);
   auto const found = foreign_tracks_.find(track.number);
-  return found != foreign_tracks_.end() ? found->second : new_foreign_track(track);
+  TrackState* const state = found != foreign_tracks_.end() ? found->second : new_foreign_track(track);
+  last_foreign_.store(state, std::memory_order_release);
+  return state;
 }
 
 TrackState* SpanStore::new_foreign_track(Track const& track) noexcept {

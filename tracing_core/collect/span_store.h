@@ -152,7 +152,9 @@ class SpanStore {
 
   /// Returns the state of the calling thread, or of another track. Null if memory runs out.
   internal::TrackState* track_state(Origin const& origin) noexcept {
-    return origin.track == nullptr ? this_thread() : foreign_track(*origin.track);
+    if (origin.track == nullptr) return this_thread();
+    internal::TrackState* const last = last_foreign_.load(std::memory_order_acquire);
+    return last != nullptr && last->track.number == origin.track->number ? last : foreign_track(*origin.track);
   }
   internal::TrackState* this_thread() noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
@@ -285,6 +287,7 @@ class SpanStore {
 
   Subscriber& owner_;
   std::atomic<internal::TrackState*> tracks_{nullptr};
+  std::atomic<internal::TrackState*> last_foreign_{nullptr};  // the states of foreign tracks last as long as the store
   support::ZeroedPages room_;
   std::atomic<Page*>* pages_ = nullptr;  // kMaxPages pointers, allocated with the first page
   std::atomic<std::uint32_t> page_count_{0};

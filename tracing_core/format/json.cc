@@ -111,7 +111,9 @@ class SpanMembers {
   bool const repeats_names_;
   bool has_repeated_names_ = false;
   std::size_t count_ = 0;
-  Member members_[256];
+  union {
+    Member members_[256];  // the first count_ exist
+  };
 };
 
 // Appends `{"x":1,"name":"span"}`: the fields sorted by name, each with its last value.
