@@ -93,7 +93,9 @@ function(testlog_direct_calls name)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
   endif()
   # It loads no library that it does not call, such as spdlog.
-  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-needed)
+  set(instances ${PROJECT_SOURCE_DIR}/cmake/instances.map)
+  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-needed -Wl,--version-script=${instances})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${instances})
 endfunction()
 
 # Warnings are private: users of the libraries do not inherit them.
