@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/instant.h"
@@ -17,7 +18,9 @@ struct RecordedChunk;
 /// during the call that it was passed to.
 class Piece {
  public:
-  Piece(RecordingState const& recording, RecordedChunk const& chunk) noexcept : recording_(recording), chunk_(chunk) {}
+  /// `buffer` is for what has_span() reads.
+  Piece(RecordingState const& recording, RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) noexcept
+      : recording_(recording), chunk_(chunk), buffer_(buffer) {}
 
   /// No entry is earlier than first() or later than last().
   Instant first() const noexcept;
@@ -65,6 +68,7 @@ class Piece {
 
   RecordingState const& recording_;
   RecordedChunk const& chunk_;
+  std::vector<std::uint64_t>& buffer_;
 };
 
 }}}  // namespace tracing::v1::recording

@@ -68,6 +68,7 @@ bool Piece::any_tag(Test<std::uint32_t> f, void* context) const {
 }
 
 bool Piece::any_callsite(Test<Metadata const&> f, void* context) const {
+  if (!chunk_.summary.has_all_callsites()) return true;
   auto const& numbers = chunk_.summary.callsites();
   return std::any_of(numbers.begin(), numbers.end(), [&](std::uint32_t number) {
     Metadata const* const callsite = recording_.callsite(chunk_, number);
@@ -78,15 +79,14 @@ bool Piece::any_callsite(Test<Metadata const&> f, void* context) const {
 bool Piece::any_span(Test<Metadata const&> is_wanted, void* wanted_context, Test<FieldValues const&> f,
                      void* context) const {
   // The outer spans of a deep stack may be missing.
-  if (!chunk_.summary.stands_alone()) return true;
+  if (!chunk_.summary.stands_alone() || !chunk_.summary.has_all_callsites()) return true;
   std::vector<std::uint32_t> wanted;
   for (std::uint32_t const number : chunk_.summary.callsites()) {
     Metadata const* const callsite = recording_.callsite(chunk_, number);
     if (callsite == nullptr || is_wanted(wanted_context, *callsite)) wanted.push_back(number);
   }
   if (wanted.empty()) return false;
-  std::vector<std::uint64_t> buffer;
-  std::string_view const records = recording_.records_of(chunk_, buffer);
+  std::string_view const records = recording_.records_of(chunk_, buffer_);
   if (records.size() != chunk_.bytes) return true;  // its reader says that it was overwritten
   ChunkSites sites(recording_, chunk_);
   RecordPieces pieces;
@@ -113,10 +113,11 @@ bool Piece::any_span(Test<Metadata const&> is_wanted, void* wanted_context, Test
 
 bool RecordingState::narrow(bool (*is_wanted)(void* context, Piece const& piece), void* context) {
   widen();
+  std::vector<std::uint64_t> buffer;
+  auto const wants = [&](RecordedChunk const* chunk) { return is_wanted(context, Piece(*this, *chunk, buffer)); };
   auto const needs_all = [](RecordedChunk const& chunk) { return chunk.summary.needs_all(); };
   if (std::any_of(chunks.begin(), chunks.end(), needs_all)) return false;
   if (std::any_of(chunks_of_tracks.begin(), chunks_of_tracks.end(), lacks_records)) {
-    auto const wants = [&](RecordedChunk const* chunk) { return is_wanted(context, Piece(*this, *chunk)); };
     for (auto const& of_track : chunks_of_tracks) {
       if (std::any_of(of_track.begin(), of_track.end(), wants)) return false;
     }
@@ -125,7 +126,7 @@ bool RecordingState::narrow(bool (*is_wanted)(void* context, Piece const& piece)
     bool needs_before = true;  // the last chunk says which spans the track is in
     for (auto at = of_track.rbegin(); at != of_track.rend(); ++at) {
       RecordedChunk& chunk = **at;
-      chunk.is_left_out = !needs_before && chunk.can_be_left_out() && !is_wanted(context, Piece(*this, chunk));
+      chunk.is_left_out = !needs_before && chunk.can_be_left_out() && !wants(&chunk);
       needs_before = !chunk.is_left_out && !chunk.summary.stands_alone();
     }
     find_known_spans(of_track);

@@ -342,10 +342,32 @@ TEST(Piece, IsNeededIfItHasMarks) {
 }
 
 TEST(Piece, MayHaveAnyThreadUnlessItNamesOne) {
-  two_chunks(1, "")->narrow([](Piece const& piece) {
-    EXPECT_TRUE(piece.has_thread([](Thread const&) { return false; }));
-    return true;
-  });
+  int asked = 0;
+  EXPECT_FALSE(two_chunks(1, "")->narrow([&asked](Piece const& piece) {
+    ++asked;
+    return piece.has_thread([](Thread const&) { return false; });
+  }));
+  EXPECT_GT(asked, 0);
+}
+
+// The second gap of the records is in front of the last piece.
+TEST(Piece, MayHaveAnyCallsiteIfItHasVeryMany) {
+  constexpr std::uint32_t kMany = 100;
+  tracing_test::RecordingBytes file;
+  std::string sites, events;
+  for (std::uint32_t number = 1; number <= kMany; ++number) {
+    sites += tracing_test::SiteBytes{}.record(number);
+    events += tracing_test::record(EntryType::event, number);
+  }
+  std::string const event = tracing_test::record(EntryType::event, 1);
+  file.add(0, sites);
+  file.add(1, events, 0);
+  file.add(1, event, 2 * kMany);
+  file.add(1, event, 3 * kMany);
+  std::string error;
+  auto const recording = Recording::read_bytes(file.bytes(), error);
+  EXPECT_FALSE(
+      recording->narrow([](Piece const& piece) { return piece.has_callsite([](Metadata const&) { return false; }); }));
 }
 
 TEST(Piece, IsVisitedForItsMarksWhateverTheSpansAre) {

@@ -148,6 +148,7 @@ void RecordingState::read_chunk(RecordingSource const& source, std::uint32_t num
   chunk.first_span = head.first_span;
   chunk.tag = head.tag;
   chunk.number = number;
+  if (source_ != nullptr) chunk.words.swap(spare_words_);
   chunk.words.resize(used / 8);
   std::size_t const there = source.read(offset_of_chunk(number), chunk.words.data(), used);
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
@@ -162,7 +163,7 @@ void RecordingState::read_chunk(RecordingSource const& source, std::uint32_t num
     chunk.cut_off(there);
   }
   take_in(chunks.emplace_back(std::move(chunk)), 0, source);
-  if (source_ != nullptr) std::vector<std::uint64_t>().swap(chunks.back().words);
+  if (source_ != nullptr) chunks.back().words.swap(spare_words_);
 }
 
 bool RecordingState::read_more(RecordingSource const& source, RecordedChunk& chunk) {
@@ -206,7 +207,7 @@ void RecordingState::take_in(RecordedChunk& chunk, std::size_t from, RecordingSo
 
 std::string_view RecordingState::records_of(RecordedChunk const& chunk, std::vector<std::uint64_t>& buffer) const {
   if (source_ == nullptr) return {chunk.data(), chunk.size()};
-  buffer.resize(chunk.bytes / 8);
+  if (buffer.size() < chunk.bytes / 8) buffer.resize(chunk.bytes / 8);
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
   auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
   bool const is_there = source_->read(offset_of_chunk(chunk.number), buffer.data(), chunk.bytes) == chunk.bytes &&

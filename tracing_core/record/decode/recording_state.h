@@ -108,6 +108,7 @@ class RecordingState {
   void read_thread_name(RecordedChunk& chunk, std::string_view content, std::uint8_t flags);
 
   std::unique_ptr<RecordingSource const> source_;  // null if the records are in memory
+  std::vector<std::uint64_t> spare_words_;         // for the words of the next chunk, if they are not kept
   std::size_t record_bytes_ = 0;
   std::array<std::uint64_t, 256> counts_{};  // of records, by type
   std::unordered_map<std::uint64_t, std::string> foreign_names_;
