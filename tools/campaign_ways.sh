@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tries ways to adopt testlog, each in an empty Debian with the packages and the lines of its page alone:
+# Tries ways to adopt testlog, each in an empty Debian that has only the packages and lines that its page names:
 #
 #     tools/campaign.sh ways [installed] [subproject] [meson] [bazel]
 #
-# Without names, all of them: half an hour on two cores. Prints the processor time of each, without Bazel's server. Needs root and debootstrap. SUITE is a
-# release of Debian (bookworm), MIRROR its archive. The Debian packages have a campaign of their own. The port of vcpkg and the
+# Without names, all of them: half an hour on two cores. Prints the processor time of each (Bazel's server is not counted). Needs root
+# and debootstrap. SUITE is a release of Debian (bookworm), MIRROR its archive. The Debian packages have a campaign of their own. The port of vcpkg and the
 # recipe of Conan, whose registries an empty Debian does not have, are tested by tests/consumers/packaging.py.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."

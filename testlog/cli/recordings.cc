@@ -216,12 +216,13 @@ std::string notes_of(std::string const& command, OpenedRecording const& file, Lo
   auto const add = [&](std::string const& text) {
     notes += "testlog " + command + ": " + printable(file.path) + ": " + text + "\n";
   };
+  bool const is_whole = file.recording->lost().count == 0;  // OpenSpans reads the recording again, but not all of it
   OpenSpans const spans(file);
   for (tracing::recording::TrackSummary const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
     add("at its end " + name_of(track.thread) + " is in " + printable(path_of(track.open, file, spans)));
   }
-  if (file.recording->lost().count == 0) {  // if records are lost, an open span may just lack its end
+  if (is_whole) {  // if records are lost, an open span may just lack its end
     constexpr std::size_t kMaxHeld = 10;
     auto const held = held_spans(file, spans);
     for (std::size_t i = 0; i < std::min(held.size(), kMaxHeld); ++i)

@@ -128,7 +128,7 @@ Called what_was_called([[maybe_unused]] std::uintptr_t return_address,
   std::memcpy(&distance, after - 4, sizeof(distance));
   auto const* target = after + distance;
   if (reinterpret_cast<std::uintptr_t>(target) == function) return Called::it;
-  // The bytes before the address may only look like a call, and its target be another thread's data.
+  // The bytes before the address may only look like a call; its target may then be another thread's data.
   constexpr std::uintptr_t kBytesRead = 7;
   auto const begin = reinterpret_cast<std::uintptr_t>(target);
   if (!code.contain(begin) || !code.contain(begin + kBytesRead)) return Called::another;

@@ -287,7 +287,7 @@ class SpanStore {
 
   Subscriber& owner_;
   std::atomic<internal::TrackState*> tracks_{nullptr};
-  std::atomic<internal::TrackState*> last_foreign_{nullptr};  // the states of foreign tracks last as long as the store
+  std::atomic<internal::TrackState*> last_foreign_{nullptr};  // returned by foreign_track(); lasts as long as the store
   support::ZeroedPages room_;
   std::atomic<Page*>* pages_ = nullptr;  // kMaxPages pointers, allocated with the first page
   std::atomic<std::uint32_t> page_count_{0};

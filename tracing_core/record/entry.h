@@ -65,7 +65,7 @@ struct Entry {
   std::uint64_t duration_ns = 0;  ///< of timed
   Metadata const* metadata = nullptr;  ///< its callsite; null if it has none
   bool is_context = false;             ///< from before start_at(): only for what later entries need to know
-  bool is_after_left_out = false;      ///< `ordinal` may jump since Recording::narrow() left out entries, not by a loss
+  bool is_after_left_out = false;      ///< `ordinal` may jump because of Recording::narrow(), not of a loss
   std::uint64_t chunk_track = 0;       ///< the track of its chunk: the first of several threads that shared it
   std::string_view track_name{};       ///< at that moment
   Value const* values = nullptr;       ///< in the order of the statement's arguments; null if it has none

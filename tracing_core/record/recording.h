@@ -60,12 +60,15 @@ class Recording {
           const_cast<void*>(static_cast<void const*>(&f)));
   }
 
-  /// Lets for_each() leave out the pieces for which `is_wanted(Piece const&)` returns false, so that reading one second
-  /// takes the time for one second. Marks, the last piece of each track and pieces with records of wrong sizes are
-  /// never left out, nor are the ends of spans that were visited before. A piece that remains begins with entries that
-  /// describe the spans around it again; lost() and tracks() say the same as for the whole recording. Returns false if
-  /// nothing is left out, as in each recording with a span that is not a scope of its thread, such as a handle or an
-  /// operation of a GPU, with an event that names its parent, or of which records between others were overwritten.
+  /// Lets for_each() leave out the pieces for which `is_wanted(Piece const&)` returns false, so that reading a part
+  /// takes the time for the part. Marks, the last piece of each track and pieces with records of wrong sizes are never
+  /// left out, nor are the ends of spans that were visited before. A piece that remains begins with entries that
+  /// describe the spans around it again. Unless the recording is damaged, lost() and tracks() say the same as for all
+  /// pieces; damage of pieces that are left out is not reported.
+  ///
+  /// Returns false if nothing is left out. Everything is visited if the recording has a span that is not a scope of its
+  /// thread (a handle, an operation of a GPU), values that a span got after it began, a `follows_from`, an event that
+  /// names its parent or, if any piece is wanted, a gap between the records of a thread.
   template <class F>
   bool narrow(F&& is_wanted) {
     using Function = std::remove_reference_t<F>;
@@ -73,7 +76,8 @@ class Recording {
         [](void* context, Piece const& piece) -> bool { return (*static_cast<Function*>(context))(piece); },
         const_cast<void*>(static_cast<void const*>(&is_wanted)));
   }
-  /// Lets for_each() leave out the pieces without marks, but the last of each track. Spans need not be right then.
+  /// Lets for_each() leave out the pieces without marks, but the last of each track. Spans may be wrong or missing
+  /// then.
   void narrow_to_marks() noexcept;
   /// Lets for_each() visit everything again.
   void widen() noexcept;
@@ -125,12 +129,16 @@ class Recording {
   std::unique_ptr<RecordingState> const state_;
 };
 
-/// Calls `f(Entry const&)` for each mark, and perhaps for other entries. Fast. Ends with Recording::widen().
+/// Calls `f(Entry const&)` for each mark, and perhaps for other entries. Fast. Ends, even by an exception, with
+/// Recording::widen(), which undoes an earlier narrow().
 template <class F>
 void for_each_mark(Recording& recording, F&& f) {
+  struct Widening {
+    Recording& recording;
+    ~Widening() { recording.widen(); }
+  } const at_end{recording};
   recording.narrow_to_marks();
   recording.for_each(f);
-  recording.widen();
 }
 
 }}}  // namespace tracing::v1::recording

@@ -48,7 +48,7 @@ summary::RunSummary usual_run() {
     tests.push_back(test);
   }
   summary::TestOutcome hung = failed_test("Pool.Drains", "");
-  hung.how = "did not end";
+  hung.how = "hung";
   hung.place.clear();
   hung.result = summary::Result::hung;
   hung.duration_ns = 60'000'000'000;

@@ -15,6 +15,7 @@
 #include "testlog/cli/terminal.h"
 #include "testlog/summary/run_summary.h"
 #include "tracing_core/environment/failed_attempts.h"
+#include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/recording.h"
 #include "tracing_core/support/short_text.h"
 
@@ -74,7 +75,7 @@ std::vector<TestOutcome> failures_of(Selection const& selection) {
       continue;
     }
     for (TestOutcome& test : tests) {
-      test.key = std::filesystem::path(program).stem();
+      test.key = tracing::recording::name_of_recording(program);
       failures[{program, test.name}] = std::move(test);
     }
   }

@@ -92,10 +92,7 @@ std::vector<RecordedRun> find_runs() {
 
 RecordedRun run_named(std::string const& command, std::string const& wanted) {
   std::vector<RecordedRun> runs = find_runs();
-  if (runs.empty())
-    throw std::runtime_error(command +
-                             ": no recording is named, and in or below the current folder ctest has run no tests by "
-                             "testlog_discover_tests() whose programs link testlog::main or testlog::testlog");
+  if (runs.empty()) throw std::runtime_error(command + ": no recording is named, and " + kNoRun);
   if (wanted == "latest") return std::move(runs.front());
   auto const has_id = [](RecordedRun const& run, auto is_wanted) {
     return std::any_of(run.ids.begin(), run.ids.end(), is_wanted);

@@ -25,6 +25,11 @@ struct RecordedRun {
   bool has(tracing::Instant start) const noexcept { return began <= start && start < next_began; }
 };
 
+/// Says why find_runs() finds none.
+inline constexpr char kNoRun[] =
+    "no run of ctest was found in or below the current folder; ctest keeps recordings of the tests that "
+    "testlog_discover_tests() adds and whose programs link testlog::main or testlog::testlog";
+
 /// Returns the runs in the build folders that are the current folder or up to four folders below it, the last run
 /// first. A folder without a log of runs, which earlier versions of testlog did not write, counts as one run, and so
 /// does a folder whose log cannot be read, which is reported.

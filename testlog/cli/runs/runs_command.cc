@@ -127,7 +127,7 @@ void print_json(std::vector<Row> const& rows) {
 int run(Options const& options) {
   std::vector<Row> const rows = rows_of(options.folders);
   if (rows.empty()) {
-    report("testlog runs: in or below the current folder no ctest of tests by testlog_discover_tests() has run\n");
+    report("testlog runs: " + std::string(kNoRun) + "\n");
     return kFailed;
   }
   options.json ? print_json(rows) : print_text(rows);

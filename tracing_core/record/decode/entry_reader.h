@@ -55,7 +55,8 @@ class EntryReader final : SiteSource {
   bool has_left_out_ = false, has_lost_ = false;  // since the last entry
   // The spans that were open when the reader began to leave out chunks, without those that have ended since.
   std::vector<std::uint64_t> known_;
-  std::int64_t open_ = 0, least_open_ = 0;  // open spans of a left-out chunk, less known_: now and at least
+  // How many spans that the reader does not know are open in a chunk that is left out: now, and the least so far.
+  std::int64_t open_ = 0, least_open_ = 0;
   Entry entry_;
   std::vector<Value> values_;
   std::deque<std::string> cut_texts_;
