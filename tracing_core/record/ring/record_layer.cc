@@ -56,6 +56,7 @@ bool RecordStore::is_usable_in_child() noexcept {
   std::uint64_t const forks = std::uint64_t{fork_count()} << 2;
   std::uint64_t found = child_.load(std::memory_order_acquire);
   if (found >> 2 << 2 != forks && child_.compare_exchange_strong(found, forks | kMoves, std::memory_order_acquire)) {
+    region_->end_growth_of_parent();
     // A region that has moved before is shared with the parent of this process.
     bool const is_moved = !region_->has_moved() && in_child_ != nullptr && in_child_(*region_);
     found = forks | (is_moved || region_->is_private() ? kIsUsable : kIsNotUsable);

@@ -65,6 +65,9 @@ class Region {
   /// that have owners, and the last 256 KiB of the other chunks. Returns false, and changes nothing, on failure.
   /// REQUIRES: this is a forked child, or nothing is shared yet; no other thread uses the region.
   bool move_to(int descriptor, std::size_t offset) noexcept;
+  /// Lets the region grow although a thread of the parent, which this process does not have, was growing it when the
+  /// process was forked. REQUIRES: this is a forked child; no other thread uses the region.
+  void end_growth_of_parent() noexcept { grown_.fetch_and(~kGrowing, std::memory_order_relaxed); }
   /// The size of its range of addresses.
   std::size_t max_bytes() const noexcept;
   /// Discards the records in chunks that nobody owns, without counting them as lost, and gives the memory back to the

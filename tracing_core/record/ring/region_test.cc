@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -285,6 +286,27 @@ TEST_F(RegionMemory, SaysThatItsDescriptorWasClosed) {
   EXPECT_EQ(what_bounds(region->growth_error()), "the recording could not grow: its descriptor was closed");
   EXPECT_EQ(what_bounds(0), "TRACE_RECORD_LIMIT");
   EXPECT_THAT(what_bounds(ENOSPC), HasSubstr("No space left on device"));
+}
+
+TEST_F(RegionMemory, GrowsInAForkedChildAlthoughAThreadOfTheParentWasGrowingIt) {
+  if (TESTLOG_TSAN != 0) GTEST_SKIP() << "ThreadSanitizer allows no threads while the process forks";
+  for (int i = 0; i < 100; ++i) {
+    auto const region = make(false, 64 * kMiB);
+    std::atomic<bool> has_begun{false};
+    std::thread growing([&] {
+      has_begun = true;
+      grow_to_the_end(*region);
+    });
+    while (!has_begun) {
+    }
+    int const status = status_of_child([&] {
+      region->end_growth_of_parent();
+      grow_to_the_end(*region);
+      _exit(region->chunk_count() == region->header().usable ? 0 : 1);
+    });
+    growing.join();
+    ASSERT_EQ(status, 0) << i;
+  }
 }
 
 // As a program that sandboxes itself may do.
