@@ -38,7 +38,7 @@ struct Selection {
   }
 };
 
-/// Returns the test that was probably meant by `name`, which is no test's name; empty if no test has a similar name.
+/// Returns the test whose name is most like the mistyped `name`; empty if none is.
 std::string similar_test(std::string const& name, std::vector<std::string_view> const& tests);
 
 /// Returns the inputs. If the only path is no file but has the form of a run's id, or is `latest`, it becomes the run.

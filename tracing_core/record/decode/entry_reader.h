@@ -55,7 +55,7 @@ class EntryReader final : SiteSource {
   bool has_left_out_ = false, has_lost_ = false;  // since the last entry
   // The spans that were open when the reader began to leave out chunks, without those that have ended since.
   std::vector<std::uint64_t> known_;
-  // How many spans that the reader does not know are open in a chunk that is left out: now, and the least so far.
+  // In a chunk that is left out: the number of open spans that the reader does not know, and its least value so far.
   std::int64_t open_ = 0, least_open_ = 0;
   Entry entry_;
   std::vector<Value> values_;
