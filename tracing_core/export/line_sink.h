@@ -21,6 +21,9 @@ class LineSink : public spdlog::sinks::sink {
 
   /// Writes one line, or several lines that belong together. Thread-safe.
   virtual void write(Level level, std::string_view text) noexcept = 0;
+  /// Returns true if write() may also get lines that do not belong together, with the level of the first line. A
+  /// NonBlockingSink then passes as many waiting lines as fit into 4096 bytes by one call.
+  virtual bool takes_joined_lines() const noexcept { return false; }
 
   /// Returns true if set_level() lets lines of this level pass.
   bool takes(Level level) const noexcept;

@@ -18,7 +18,8 @@ class TextBuffer;
 void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept;
 
 struct NonBlockingOptions {
-  /// The maximum number of waiting lines. They take memory only while they wait; a few spare blocks of 64 KiB are kept.
+  /// The maximum number of waiting lines. The memory that they took is kept for later lines until no line has come for
+  /// 50 ms; then only four blocks of 64 KiB are kept.
   std::size_t buffered_lines = 128'000;
   /// The maximum number of waiting bytes, where a line counts 24 more than its length. A line that is longer than the
   /// maximum is accepted if no other line waits.
@@ -53,9 +54,9 @@ class [[nodiscard]] WorkerGuard {
   std::shared_ptr<internal::LineQueue> queue_;  // its deleter ends the thread
 };
 
-/// Puts lines into a bounded queue, from which a separate thread passes them one by one to another sink. The traced
-/// thread only copies its line, under a short lock, and goes on, however slow the file or the terminal is. Lines keep
-/// their order.
+/// Puts lines into a bounded queue, from which a separate thread passes them to another sink: one by one, or several at
+/// once if the sink is an FdSink or another LineSink that takes_joined_lines(). The traced thread only copies its line,
+/// under a short lock, and goes on, however slow the file or the terminal is. Lines keep their order.
 ///
 /// Dropped lines are counted, and reported in the output whenever the queue has become empty or is flushed. Records
 /// that the other sink emits while it writes are discarded.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
@@ -24,7 +25,10 @@ std::shared_ptr<LineQueue> LineQueue::make(SinkPtr sink, NonBlockingOptions opti
 }
 
 LineQueue::LineQueue(SinkPtr sink, NonBlockingOptions options)
-    : sink_(std::move(sink)), line_sink_(dynamic_cast<LineSink*>(sink_.get())), options_(std::move(options)) {}
+    : sink_(std::move(sink)),
+      line_sink_(dynamic_cast<LineSink*>(sink_.get())),
+      joins_lines_(line_sink_ != nullptr && line_sink_->takes_joined_lines()),
+      options_(std::move(options)) {}
 
 void LineQueue::start() noexcept {
   MutexLock const lock(mutex_);  // held until worker_ is set
@@ -177,7 +181,9 @@ void LineQueue::run() noexcept {
       if (stopping) break;
       continue;
     }
-    if (waits >= kMaxPolls) {
+    if (waits >= kMaxPolls && spare_.size() > kMaxSpareBlocks) {
+      drop_spare_blocks();
+    } else if (waits >= kMaxPolls) {
       worker_state_.park(mutex_);
     } else {
       worker_state_.wait(mutex_, WorkerState::Kind::polling, kPollInterval);
@@ -185,6 +191,14 @@ void LineQueue::run() noexcept {
     waits = std::min(waits + 1, kMaxPolls);
   }
   mutex_.unlock();
+}
+
+void LineQueue::drop_spare_blocks() noexcept {
+  std::list<Block> dropped;
+  dropped.splice(dropped.end(), spare_, std::next(spare_.begin(), kMaxSpareBlocks), spare_.end());
+  mutex_.unlock();
+  dropped.clear();
+  mutex_.lock();
 }
 
 void LineQueue::write_waiting() noexcept {
@@ -196,9 +210,9 @@ void LineQueue::write_waiting() noexcept {
     write_block(block);
     mutex_.lock();
     progress_.notify_all();
-    if (spare_.size() < kMaxSpareBlocks && block.size() <= kBlockBytes) {
+    if (block.size() <= kBlockBytes) {
       block.clear();
-      spare_.splice(spare_.end(), taken, taken.begin());
+      spare_.splice(spare_.begin(), taken, taken.begin());  // in front, as it is in the caches
     } else {
       taken.pop_front();
     }
@@ -210,14 +224,37 @@ void LineQueue::write_block(Block const& block) noexcept {
   std::uint64_t lines = written_lines_.load(std::memory_order_relaxed);
   std::uint64_t bytes = written_bytes_.load(std::memory_order_relaxed);
   while (!rest.empty()) {
-    Header header;
-    std::memcpy(&header, rest.data(), sizeof(header));
-    give(header, rest.substr(sizeof(header), header.size));
-    std::size_t const size = sizeof(header) + header.size;
-    rest.remove_prefix(size);
-    written_bytes_.store(bytes += size, std::memory_order_relaxed);
-    written_lines_.store(++lines, std::memory_order_release);
+    std::size_t const bytes_before = rest.size();
+    Header first;
+    std::string_view const text = take_lines(rest, first, lines);
+    give(first, text);
+    written_bytes_.store(bytes += bytes_before - rest.size(), std::memory_order_relaxed);
+    written_lines_.store(lines, std::memory_order_release);
   }
+}
+
+// Takes one line, or as many lines as may be joined. The result is valid until the next call.
+std::string_view LineQueue::take_lines(std::string_view& rest, Header& first, std::uint64_t& lines) noexcept {
+  Header header;
+  auto const see_header = [&] { std::memcpy(&header, rest.data(), sizeof(header)); };
+  auto const take_line = [&] {
+    std::string_view const line = rest.substr(sizeof(header), header.size);
+    rest.remove_prefix(sizeof(header) + line.size());
+    ++lines;
+    return line;
+  };
+  see_header();
+  first = header;
+  std::string_view const line = take_line();
+  if (!joins_lines_ || line.size() > kMaxJoinedBytes) return line;
+  joined_.clear();
+  joined_.append(line);
+  while (!rest.empty()) {
+    see_header();
+    if (joined_.size() + header.size > kMaxJoinedBytes) break;
+    joined_.append(take_line());
+  }
+  return joined_.view();
 }
 
 void LineQueue::report_dropped() noexcept {

@@ -1,6 +1,8 @@
 // LineQueue: the bounded queue of a NonBlockingSink and the thread that empties it.
 #pragma once
 
+#include <limits.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -36,7 +38,11 @@ class LineQueue {
 
  private:
   static constexpr std::size_t kBlockBytes = 64 * 1024 - 128;
+  // Blocks that are empty stay for later lines, since new memory would cost more than copying the line. So many stay
+  // while the worker is parked.
   static constexpr std::size_t kMaxSpareBlocks = 4;
+  // Of so many bytes, one write(2) lets no other process come between on a pipe.
+  static constexpr std::size_t kMaxJoinedBytes = PIPE_BUF;
   // The worker polls so often after the last line before it parks.
   static constexpr std::chrono::milliseconds kPollInterval{1};
   static constexpr int kMaxPolls = 50;
@@ -72,12 +78,15 @@ class LineQueue {
   void run() noexcept;
   void write_waiting() noexcept TRACING_REQUIRES(mutex_);
   void write_block(Block const& block) noexcept;
+  std::string_view take_lines(std::string_view& rest, Header& first, std::uint64_t& lines) noexcept;
+  void drop_spare_blocks() noexcept TRACING_REQUIRES(mutex_);
   void report_dropped() noexcept;
 
   void give(Header const& header, std::string_view text) noexcept;
 
   SinkPtr const sink_;
   LineSink* const line_sink_;  // sink_ if it is a LineSink; otherwise null
+  bool const joins_lines_;
   NonBlockingOptions const options_;
   unsigned const forks_when_made_ = fork_count();
   std::thread worker_;  // changed by start() and finish() alone
@@ -97,8 +106,10 @@ class LineQueue {
   std::atomic<std::uint64_t> written_lines_{0};  // stored by the worker alone
   std::atomic<std::uint64_t> written_bytes_{0};  // stored by the worker alone
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<bool> ended_{true};       // the worker has ended or never started; stored under mutex_
-  std::uint64_t reported_dropped_ = 0;  // used by the worker alone
+  std::atomic<bool> ended_{true};  // the worker has ended or never started; stored under mutex_
+  // Used by the worker alone:
+  std::uint64_t reported_dropped_ = 0;
+  InlineTextBuffer<kMaxJoinedBytes> joined_;
 };
 
 }}}  // namespace tracing::v1::internal

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/collect/registry.h"
@@ -30,9 +31,12 @@ using ::testing::StartsWith;
 // Keeps its lines, and blocks in write() while it is closed.
 class Gate final : public LineSink {
  public:
-  void write(Level, std::string_view text) noexcept override {
+  explicit Gate(bool joins = false) : joins_(joins) {}
+  bool takes_joined_lines() const noexcept override { return joins_; }
+  void write(Level level, std::string_view text) noexcept override {
     std::unique_lock lock(mutex_);
     ++arrived_;
+    writes_.push_back({level, text.size()});
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_; });
     text_ += text;
@@ -58,13 +62,20 @@ class Gate final : public LineSink {
     std::lock_guard const lock(mutex_);
     return text_;
   }
+  // The level and size of each call of write().
+  std::vector<std::pair<Level, std::size_t>> writes() {
+    std::lock_guard const lock(mutex_);
+    return writes_;
+  }
 
  private:
+  bool const joins_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_ = true;
   int arrived_ = 0;
   std::string text_;
+  std::vector<std::pair<Level, std::size_t>> writes_;
 };
 
 void write_numbers(LineSink& sink, int from, int to) {
@@ -84,6 +95,36 @@ TEST(NonBlockingSink, WritesEveryLineInOrderBeforeItsGuardIsDestroyed) {
     write_numbers(*sink, 0, 20'000);
   }
   EXPECT_EQ(gate->text(), numbers(0, 20'000) + "(flush)");
+}
+
+TEST(NonBlockingSink, JoinsWaitingLinesUpTo4096BytesForASinkThatTakesThem) {
+  auto const gate = std::make_shared<Gate>(/*joins=*/true);
+  gate->close();
+  auto const [sink, guard] = non_blocking(gate);
+  sink->write(Level::info, "first\n");
+  gate->wait_for_a_line();  // the other lines wait behind this call
+  sink->write(Level::warn, std::string(4000, 'a'));
+  sink->write(Level::info, std::string(96, 'b'));
+  sink->write(Level::info, "c");
+  sink->write(Level::error, std::string(5000, 'd'));  // is never joined
+  sink->write(Level::info, "e");
+  gate->open();
+  sink->flush();
+  EXPECT_EQ(gate->text(),
+            "first\n" + std::string(4000, 'a') + std::string(96, 'b') + "c" + std::string(5000, 'd') + "e(flush)");
+  std::vector<std::pair<Level, std::size_t>> const expected{
+      {Level::info, 6}, {Level::warn, 4096}, {Level::info, 1}, {Level::error, 5000}, {Level::info, 1}};
+  EXPECT_EQ(gate->writes(), expected);
+}
+
+TEST(NonBlockingSink, PassesLinesOneByOneToASinkThatDoesNotTakeJoinedLines) {
+  auto const gate = std::make_shared<Gate>();
+  gate->close();
+  auto const [sink, guard] = non_blocking(gate);
+  write_numbers(*sink, 0, 5);
+  gate->open();
+  sink->flush();
+  EXPECT_EQ(gate->writes().size(), 5U);
 }
 
 TEST(NonBlockingSink, CountsAndReportsLinesDroppedByAFullQueue) {
