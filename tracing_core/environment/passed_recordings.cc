@@ -11,14 +11,11 @@
 #include <string_view>
 #include <system_error>
 
+#include "tracing_core/export/write_all.h"
+#include "tracing_core/record/decode/compress_used.h"
 #include "tracing_core/record/decode/recording_files.h"
 #include "tracing_core/record/decode/recording_parts.h"
-#include "tracing_core/record/decode/used_bytes.h"
 #include "tracing_core/support/open_file.h"
-
-#ifdef TRACING_HAS_ZLIB
-#include <zlib.h>
-#endif
 
 namespace tracing { inline namespace v1 { namespace environment {
 namespace {
@@ -34,29 +31,16 @@ std::string passed_path(std::string const& folder, std::string const& name, int 
   return path + "." + std::to_string(number) + std::string(recording::kCompressedSuffix);
 }
 
-#ifdef TRACING_HAS_ZLIB
 // Compresses the recording to a descriptor, which it closes.
 bool compress(std::string const& path, int descriptor) {
   std::string error;
   auto const source = recording::open_source(path, error);
-  gzFile const file = source == nullptr ? nullptr : gzdopen(descriptor, "wb1");
-  if (file == nullptr) {
-    close(descriptor);
-    return false;
-  }
-  bool is_written = true;
-  bool const is_recording = recording::copy_used(*source, [&](std::string_view bytes) {
-    is_written = is_written &&
-                 gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) == static_cast<int>(bytes.size());
-  });
-  return gzclose(file) == Z_OK && is_written && is_recording;
+  bool is_written = source != nullptr;
+  bool const is_recording = is_written && recording::compress_used(*source, [&](std::string_view bytes) {
+                              is_written = is_written && internal::write_once(descriptor, bytes) == 0;
+                            });
+  return close(descriptor) == 0 && is_written && is_recording;
 }
-#else
-bool compress(std::string const&, int descriptor) {
-  close(descriptor);
-  return false;
-}
-#endif
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/temporary_folder.h"
+#include "tracing_core/record/decode/compress_used.h"
 #include "tracing_core/record/decode/recording_bytes.h"
 #include "tracing_core/record/decode/used_bytes.h"
 #include "tracing_core/record/recordings.h"
@@ -139,6 +140,66 @@ TEST(CompressedRecording, IsNoTar) {
   std::string tar(512, '\0');
   tar.replace(0, 1, "a").replace(148, 6, "000541");  // the name and the checksum
   EXPECT_EQ(problem_of(gzip(tar)), "is a compressed TAR; it can be read once gunzip has decompressed it");
+}
+
+std::string gunzip(std::string const& bytes) {
+  z_stream z{};
+  EXPECT_EQ(inflateInit2(&z, 15 + 16), Z_OK);
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  z.avail_in = static_cast<uInt>(bytes.size());
+  std::string out;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    char piece[10'000];
+    z.next_out = reinterpret_cast<Bytef*>(piece);
+    z.avail_out = sizeof(piece);
+    result = inflate(&z, Z_NO_FLUSH);
+    out.append(piece, sizeof(piece) - z.avail_out);
+  }
+  EXPECT_EQ(result, Z_STREAM_END) << "zlib does not accept the data or the checksum";
+  EXPECT_EQ(z.avail_in, 0u) << "bytes follow the end";
+  inflateEnd(&z);
+  return out;
+}
+
+// Passes a file to copy_used() or compress_used() and returns the output.
+template <class F>
+std::string output_of(F function, std::string const& path) {
+  std::string error, out;
+  EXPECT_TRUE(function(*open_source(path, error), [&out](std::string_view bytes) { out += bytes; })) << error;
+  return out;
+}
+
+TEST(CompressUsed, DecompressesToWhatIsCopiedWhateverTheNumberOfZeros) {
+  tracing_test::TemporaryFolder const folder;
+  std::mt19937 random(7);
+  constexpr std::size_t kEach = kChunkBytes / sizeof(RecordHead);
+  for (std::size_t events_of_chunk = 1; events_of_chunk <= kEach; events_of_chunk += 1 + random() % 40) {
+    std::string const path = folder.write("a.rec", events(1 + random() % 3, events_of_chunk));
+    EXPECT_EQ(gunzip(output_of(compress_used, path)), output_of(copy_used, path))
+        << events_of_chunk << " events a chunk";
+  }
+}
+
+TEST(CompressUsed, CompressesSeveralGroupsOfChunks) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder.write("a.rec", events(130, 150)), compressed = output_of(compress_used, path);
+  EXPECT_EQ(gunzip(compressed), output_of(copy_used, path));
+  EXPECT_LT(compressed.size(), 40'000u);
+}
+
+TEST(CompressUsed, ZerosTakeLittle) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder.write("a.rec", events(3, 3));
+  EXPECT_GT(output_of(copy_used, path).size(), 70'000u);
+  EXPECT_LT(output_of(compress_used, path).size(), 2000u);
+}
+
+TEST(CompressUsed, RefusesOtherFiles) {
+  tracing_test::TemporaryFolder const folder;
+  std::string error;
+  auto const source = open_source(folder.write("text.rec", std::string(5000, 'x')), error);
+  EXPECT_FALSE(compress_used(*source, [](std::string_view) {}));
 }
 
 #else
