@@ -1,4 +1,4 @@
-// FdSink: a sink that writes lines to a file descriptor, each by one write(2).
+// FdSink: a sink that writes lines to a file descriptor, each by one write(2), or several behind a NonBlockingSink.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,10 @@
 
 namespace tracing { inline namespace v1 {
 
-/// Writes each line or block by one write(2), so that lines of several threads and processes do not mix; behind a
-/// NonBlockingSink, writes up to 4096 bytes of lines by one write(2). The exception is a line of more than 4096 bytes
-/// on a pipe or socket: lines of other processes may come within it. If the system
+/// Writes each line or block by one write(2), so that lines of several threads and processes do not mix. The exception
+/// is a line of more than 4096 bytes on a pipe or socket: lines of other processes may come within it. Behind a
+/// NonBlockingSink, writes up to 4096 bytes of lines by one write(2), except where a reader gets each write by itself
+/// (sockets of datagrams, pipes with O_DIRECT). If the system
 /// takes only a part, writes the rest, too; after an incomplete line, begins a new one. On a non-blocking descriptor,
 /// waits up to a second before it drops a line.
 ///
@@ -46,7 +47,7 @@ class FdSink final : public LineSink {
                                            std::string_view end_of_broken = "\n", bool may_be_special = true);
 
   void write(Level level, std::string_view text) noexcept override;
-  bool takes_joined_lines() const noexcept override { return true; }
+  bool takes_joined_lines() const noexcept override;
 
   int descriptor() const noexcept { return descriptor_; }
   /// Stops all writing if the descriptor no longer is the file that it was. Costs a system call.

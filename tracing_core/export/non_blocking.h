@@ -18,8 +18,8 @@ class TextBuffer;
 void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept;
 
 struct NonBlockingOptions {
-  /// The maximum number of waiting lines. The memory that they took is kept for later lines until no line has come for
-  /// 50 ms; then only four blocks of 64 KiB are kept.
+  /// The maximum number of waiting lines. Their memory is kept for later lines until no line has come for 50 ms; then
+  /// only four blocks of 64 KiB are kept.
   std::size_t buffered_lines = 128'000;
   /// The maximum number of waiting bytes, where a line counts 24 more than its length. A line that is longer than the
   /// maximum is accepted if no other line waits.

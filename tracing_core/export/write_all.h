@@ -16,7 +16,8 @@ namespace tracing { inline namespace v1 { namespace internal {
 // while RLIMIT_FSIZE limits its size. Call it once for a descriptor, when it is opened.
 bool may_raise_signal(int descriptor) noexcept;
 
-// Says if a thread waits while another thread writes. `skip` is for handlers of fatal signals, which must not wait.
+// Says if a thread waits while another thread writes. `skip` is for handlers of fatal signals, which must not wait, and
+// for files of our own, which no other thread writes to.
 enum class Turns : bool { take, skip };
 
 // Writes all of `text` by one write(2), or more if the system takes only a part; `text` becomes the part that is not

@@ -1,6 +1,8 @@
 #include "tracing_core/export/fd_sink.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -51,6 +53,20 @@ void FdSink::write(Level, std::string_view text) noexcept {
   if (int const error = lines_.write(descriptor_, blocks_signals_, text)) [[unlikely]]
     report_failure(error);
   errno = saved;
+}
+
+bool FdSink::takes_joined_lines() const noexcept {
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0) return false;
+  int type = 0;
+  socklen_t size = sizeof(type);
+  switch (status.st_mode & S_IFMT) {
+    case S_IFREG: return true;
+    case S_IFCHR: return isatty(descriptor_) == 1;
+    case S_IFIFO: return (fcntl(descriptor_, F_GETFL) & O_DIRECT) == 0;
+    case S_IFSOCK: return getsockopt(descriptor_, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+    default: return false;
+  }
 }
 
 void FdSink::report_failure(int error) noexcept {

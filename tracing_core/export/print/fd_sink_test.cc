@@ -58,6 +58,18 @@ std::string read_all(int descriptor) {
   return text;
 }
 
+TEST(FdSink, TakesJoinedLinesUnlessAReaderGetsEachWriteByItself) {
+  TemporaryFile const file;
+  for (Ends const ends : {make_pipe(), make_sockets(SOCK_STREAM), Ends{-1, open(file.path(), O_WRONLY)}}) {
+    EXPECT_TRUE(FdSink(ends.in).takes_joined_lines());
+    close(ends.out);
+  }
+  for (Ends const ends : {make_pipe(O_DIRECT), make_sockets(SOCK_SEQPACKET), make_sockets(SOCK_DGRAM), Ends{}}) {
+    EXPECT_FALSE(FdSink(ends.in).takes_joined_lines());
+    close(ends.out);
+  }
+}
+
 TEST(FdSink, WritesEachLineByOneWrite) {
   // A read from such a pipe or socket returns the text of one write.
   for (Ends const ends : {make_pipe(O_DIRECT), make_sockets(SOCK_SEQPACKET)}) {

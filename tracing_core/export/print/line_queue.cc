@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
@@ -182,7 +181,7 @@ void LineQueue::run() noexcept {
       continue;
     }
     if (waits >= kMaxPolls && spare_.size() > kMaxSpareBlocks) {
-      drop_spare_blocks();
+      drop_spare_blocks(kMaxSpareBlocks);
     } else if (waits >= kMaxPolls) {
       worker_state_.park(mutex_);
     } else {
@@ -190,12 +189,14 @@ void LineQueue::run() noexcept {
     }
     waits = std::min(waits + 1, kMaxPolls);
   }
+  drop_spare_blocks(0);  // later lines are written directly
   mutex_.unlock();
 }
 
-void LineQueue::drop_spare_blocks() noexcept {
+void LineQueue::drop_spare_blocks(std::size_t kept) noexcept {
   std::list<Block> dropped;
-  dropped.splice(dropped.end(), spare_, std::next(spare_.begin(), kMaxSpareBlocks), spare_.end());
+  dropped.swap(spare_);
+  for (; kept > 0 && !dropped.empty(); --kept) spare_.splice(spare_.end(), dropped, dropped.begin());
   mutex_.unlock();
   dropped.clear();
   mutex_.lock();
@@ -225,36 +226,37 @@ void LineQueue::write_block(Block const& block) noexcept {
   std::uint64_t bytes = written_bytes_.load(std::memory_order_relaxed);
   while (!rest.empty()) {
     std::size_t const bytes_before = rest.size();
-    Header first;
-    std::string_view const text = take_lines(rest, first, lines);
-    give(first, text);
+    Lines const taken = take_lines(rest);
+    give(taken.first, taken.text);
     written_bytes_.store(bytes += bytes_before - rest.size(), std::memory_order_relaxed);
-    written_lines_.store(lines, std::memory_order_release);
+    written_lines_.store(lines += taken.count, std::memory_order_release);
   }
 }
 
-// Takes one line, or as many lines as may be joined. The result is valid until the next call.
-std::string_view LineQueue::take_lines(std::string_view& rest, Header& first, std::uint64_t& lines) noexcept {
-  Header header;
-  auto const see_header = [&] { std::memcpy(&header, rest.data(), sizeof(header)); };
-  auto const take_line = [&] {
-    std::string_view const line = rest.substr(sizeof(header), header.size);
-    rest.remove_prefix(sizeof(header) + line.size());
-    ++lines;
-    return line;
+// Takes the first line, and the lines after it that may be joined.
+LineQueue::Lines LineQueue::take_lines(std::string_view& rest) noexcept {
+  auto const next_header = [&rest] {
+    Header header;
+    std::memcpy(&header, rest.data(), sizeof(header));
+    return header;
   };
-  see_header();
-  first = header;
-  std::string_view const line = take_line();
-  if (!joins_lines_ || line.size() > kMaxJoinedBytes) return line;
+  auto const take = [&rest](Header const& header) {
+    std::string_view const text = rest.substr(sizeof(header), header.size);
+    rest.remove_prefix(sizeof(header) + header.size);
+    return text;
+  };
+  Header const first = next_header();
+  Lines lines{.first = first, .text = take(first)};
   joined_.clear();
-  joined_.append(line);
-  while (!rest.empty()) {
-    see_header();
-    if (joined_.size() + header.size > kMaxJoinedBytes) break;
-    joined_.append(take_line());
+  while (joins_lines_ && !rest.empty()) {
+    Header const next = next_header();
+    if (lines.text.size() + next.size > kMaxJoinedBytes) break;
+    if (joined_.empty()) joined_.append(lines.text);
+    joined_.append(take(next));
+    lines.text = joined_.view();
+    ++lines.count;
   }
-  return joined_.view();
+  return lines;
 }
 
 void LineQueue::report_dropped() noexcept {

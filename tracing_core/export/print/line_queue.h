@@ -38,10 +38,10 @@ class LineQueue {
 
  private:
   static constexpr std::size_t kBlockBytes = 64 * 1024 - 128;
-  // Blocks that are empty stay for later lines, since new memory would cost more than copying the line. So many stay
-  // while the worker is parked.
+  // Empty blocks stay for later lines, since new memory costs more than copying a line. While the worker is parked,
+  // only this many stay.
   static constexpr std::size_t kMaxSpareBlocks = 4;
-  // Of so many bytes, one write(2) lets no other process come between on a pipe.
+  // One write(2) of at most this many bytes to a pipe is not mixed with text of other processes.
   static constexpr std::size_t kMaxJoinedBytes = PIPE_BUF;
   // The worker polls so often after the last line before it parks.
   static constexpr std::chrono::milliseconds kPollInterval{1};
@@ -54,6 +54,12 @@ class LineQueue {
     Level level;
   };
   using Block = InlineTextBuffer<kBlockBytes>;
+  // Lines of a block that are written by one call.
+  struct Lines {
+    Header first;
+    std::string_view text;  // valid until the next take_lines()
+    std::uint64_t count = 1;
+  };
 
   LineQueue(SinkPtr sink, NonBlockingOptions options);
   ~LineQueue() = default;
@@ -78,8 +84,8 @@ class LineQueue {
   void run() noexcept;
   void write_waiting() noexcept TRACING_REQUIRES(mutex_);
   void write_block(Block const& block) noexcept;
-  std::string_view take_lines(std::string_view& rest, Header& first, std::uint64_t& lines) noexcept;
-  void drop_spare_blocks() noexcept TRACING_REQUIRES(mutex_);
+  Lines take_lines(std::string_view& rest) noexcept;
+  void drop_spare_blocks(std::size_t kept) noexcept TRACING_REQUIRES(mutex_);
   void report_dropped() noexcept;
 
   void give(Header const& header, std::string_view text) noexcept;
