@@ -31,15 +31,34 @@ std::string passed_path(std::string const& folder, std::string const& name, int 
   return path + "." + std::to_string(number) + std::string(recording::kCompressedSuffix);
 }
 
-// Compresses the recording to a descriptor, which it closes.
-bool compress(std::string const& path, int descriptor) {
-  std::string error;
-  auto const source = recording::open_source(path, error);
-  bool is_written = source != nullptr;
-  bool const is_recording = is_written && recording::compress_used(*source, [&](std::string_view bytes) {
-                              is_written = is_written && internal::write_once(descriptor, bytes) == 0;
-                            });
-  return close(descriptor) == 0 && is_written && is_recording;
+// Compresses the recording to a descriptor, in place of what the file has, and closes the descriptor.
+bool compress(std::string const& path, int descriptor) noexcept {
+  bool is_kept = false;
+  try {
+    std::string error;
+    bool is_written = true;
+    std::size_t written = 0;
+    auto const source = recording::open_source(path, error);
+    is_kept = source != nullptr && recording::compress_used(*source, [&](std::string_view bytes) {
+                written += bytes.size();
+                is_written = is_written && internal::write_all(descriptor, bytes, /*blocks_signals=*/true,
+                                                               internal::Turns::skip) == 0;
+              });
+    is_kept = is_kept && is_written && ftruncate(descriptor, static_cast<off_t>(written)) == 0;
+  } catch (...) {  // out of memory
+  }
+  return close(descriptor) == 0 && is_kept;
+}
+
+// Opens the file for the new recording: the oldest recording's, since removing this file and making another can take
+// longer than compressing. Its name becomes `part` meanwhile.
+int open_part(std::string const& folder, std::string const& name, int count, std::string& part) {
+  std::string const path = passed_path(folder, name, 1);
+  part = support::part_of(path);
+  int descriptor = -1;
+  if (std::rename(passed_path(folder, name, count).c_str(), part.c_str()) == 0)
+    descriptor = support::open_own(part.c_str(), O_WRONLY);
+  return descriptor >= 0 ? descriptor : support::create_part(path, part);
 }
 
 }  // namespace
@@ -48,23 +67,24 @@ bool keep_passed(std::string const& path, std::string const& folder, std::string
                  std::uintmax_t max_bytes) noexcept {
   try {
     auto const remove_from = [&](int first) {
-      for (int i = kMaxPassedRecordings; i >= first; --i) unlink(passed_path(folder, name, i).c_str());
+      for (int i = first; i <= kMaxPassedRecordings && unlink(passed_path(folder, name, i).c_str()) == 0; ++i) {
+      }
     };
     if (count <= 0) {
       remove_from(1);
       return false;
     }
     std::error_code error;
-    fs::create_directory(folder + "/passed", error);
     std::string part;
-    int const descriptor = support::create_part(passed_path(folder, name, 1), part);
+    fs::create_directory(folder + "/passed", error);
+    int const descriptor = open_part(folder, name, count, part);
     if (descriptor < 0) return false;
     if (!compress(path, descriptor)) {
       unlink(part.c_str());
       return false;
     }
-    // Not replaced by a rename: ext4 then writes the data of the other file to the disk at once.
-    remove_from(count);
+    // No rename replaces a file: ext4 would then write the data of the other file to the disk at once.
+    remove_from(count + 1);
     for (int i = count; i > 1; --i)
       std::rename(passed_path(folder, name, i - 1).c_str(), passed_path(folder, name, i).c_str());
     bool const is_kept = std::rename(part.c_str(), passed_path(folder, name, 1).c_str()) == 0;
@@ -81,7 +101,8 @@ std::vector<std::string> passed_recordings(std::string const& folder, std::strin
   for (int i = 1; i <= kMaxPassedRecordings; ++i) {
     std::string path = passed_path(folder, name, i);
     std::error_code error;
-    if (fs::is_regular_file(path, error)) paths.push_back(std::move(path));
+    if (!fs::is_regular_file(path, error)) break;  // later recordings may be left of a larger `count`
+    paths.push_back(std::move(path));
   }
   return paths;
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -60,6 +61,35 @@ TEST_F(PassedRecordings, AreTheLastSoMany) {
   pass(0);
   EXPECT_FALSE(is_kept_);
   EXPECT_THAT(kept(), IsEmpty());
+}
+
+TEST_F(PassedRecordings, ReplaceAllOfTheOldest) {
+  pass(1);
+  std::string const path = folder_ / "passed/a.1.rec.gz";
+  fs::resize_file(path, 100'000);
+  Instant const second = pass(1);
+  EXPECT_THAT(kept(), ElementsAre(second));
+  EXPECT_LT(fs::file_size(path), 1000u);
+  fs::create_hard_link(path, folder_ / "other name");
+  Instant const third = pass(1);
+  EXPECT_THAT(kept(), ElementsAre(third));
+  std::string error;
+  EXPECT_EQ(recording::Recording::read_file(folder_ / "other name", error)->start(), second)
+      << "another name keeps its content";
+}
+
+TEST_F(PassedRecordings, AreLeftAloneIfTheFileMayNotGrow) {
+  Instant const first = pass(2);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  std::error_code error;
+  auto const region = internal::Region::make_file(folder_ / "a.rec", internal::Region::kMinBytes, error);
+  rlimit const limit{100, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_FALSE(keep_passed(folder_ / "a.rec", folder_ / ".", "a.rec", 2));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_THAT(kept(), ElementsAre(first));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "passed"), {}), 1) << "the incomplete file is removed";
 }
 
 TEST_F(PassedRecordings, AreForTheirUserAloneAndSmall) {

@@ -37,7 +37,8 @@ bool is_name_of_system(std::string_view path) noexcept {
   return path.starts_with(kDevices) && path.find('/', kDevices.size()) == path.npos;
 }
 
-// Opens the file only if it is a regular file of this user that has no second name.
+}  // namespace
+
 int open_own(char const* path, int flags) noexcept {
   int const descriptor = open_file(path, flags | O_NONBLOCK);  // does not wait for a pipe's reader
   struct stat status {};
@@ -50,8 +51,6 @@ int open_own(char const* path, int flags) noexcept {
   errno = error;
   return -1;
 }
-
-}  // namespace
 
 int open_file(char const* path, int flags) noexcept {
   return open_with_mode(path, flags | (is_name_of_system(path) ? 0 : O_NOFOLLOW), 0);

@@ -25,6 +25,9 @@ enum class FileName : bool {
 // not the system's. Returns a negative number and sets errno on failure.
 int open_file(char const* path, int flags) noexcept;
 
+// Calls open_file(). Fails with EEXIST unless the file is a regular file of this user with no other name.
+int open_own(char const* path, int flags) noexcept;
+
 // Creates a file that only this user may access. Fails with EEXIST if the name is taken. `flags` say whether to read,
 // write or both.
 int create_file(char const* path, int flags) noexcept;

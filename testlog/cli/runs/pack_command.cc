@@ -19,8 +19,8 @@
 #include "testlog/cli/runs/tar_writer.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/profile/gzip.h"
-#include "tracing_core/record/decode/compress_used.h"
 #include "tracing_core/record/decode/recording_files.h"
+#include "tracing_core/record/decode/used_bytes.h"
 #include "tracing_core/support/short_text.h"
 
 namespace testlog::cli {
@@ -68,8 +68,11 @@ std::optional<std::string> compressed(std::string const& path, std::string& erro
   auto const source = tracing::recording::open_source(path, error);
   if (source == nullptr) return std::nullopt;
   std::string content;
-  if (!tracing::recording::compress_used(*source, [&content](std::string_view bytes) { content += bytes; }))
-    return error = "is no recording any more, or memory ran out", std::nullopt;
+  Gzip gzip([&content](std::string_view bytes) { content += bytes; });
+  bool is_good = true;
+  if (!tracing::recording::copy_used(*source, [&](std::string_view bytes) { is_good = is_good && gzip.write(bytes); }))
+    return error = "is no recording any more", std::nullopt;
+  if (!is_good || !gzip.finish()) return error = "memory ran out", std::nullopt;
   return content;
 }
 

@@ -19,7 +19,7 @@ namespace tracing { inline namespace v1 { namespace recording {
 namespace {
 
 // Writes one member of gzip (RFC 1952). zlib compresses the bytes up to a long run of zeros. The run is a block that is
-// written here, and so are few bytes before it, for which zlib would take longer than for the rest of the recording.
+// written here, and so are a few bytes before it: zlib would take longer to begin a block than to compress them.
 class RecordingGzip {
  public:
   using Out = std::function<void(std::string_view)>;
@@ -34,19 +34,20 @@ class RecordingGzip {
   RecordingGzip& operator=(RecordingGzip const&) = delete;
   ~RecordingGzip() { deflateEnd(&z_); }
 
+  // REQUIRES: no more than a chunk, so that sizes fit into zlib's types.
   void write(std::string_view bytes) {
-    std::size_t const zeros = zeros_at_end(bytes);
-    std::size_t const matches = zeros < kMinZeros ? 0 : (zeros - 1) / kMatch;
-    std::size_t const run = matches == 0 ? 0 : 1 + matches * kMatch;
-    std::string_view const content = bytes.substr(0, bytes.size() - run);
+    std::size_t zeros = zeros_at_end(bytes);
+    if (zeros < kMinZeros) zeros = 0;
+    std::string_view const content = bytes.substr(0, bytes.size() - zeros);
     crc_ = crc32(crc_, reinterpret_cast<Bytef const*>(content.data()), static_cast<uInt>(content.size()));
-    if (run > 0 && is_block_ended_ && content.size() <= kMaxStored) {
+    if (zeros > 0 && is_block_ended_ && content.size() <= kMaxStored) {
       put_stored(content);
     } else {
-      is_block_ended_ = run > 0;
-      deflate_all(content, run > 0 ? Z_FULL_FLUSH : Z_NO_FLUSH);  // no later match goes behind the flush
+      is_block_ended_ = zeros > 0;
+      // The flush ends a block. Later matches must not reach back over bytes that zlib does not see.
+      deflate_all(content, zeros > 0 ? Z_FULL_FLUSH : Z_NO_FLUSH);
     }
-    if (run > 0) put_zeros(matches);
+    if (zeros > 0) put_zeros(zeros);
     size_ += bytes.size();
   }
 
@@ -56,14 +57,15 @@ class RecordingGzip {
     for (std::uint64_t const number : {std::uint64_t{crc_}, size_}) {
       for (int shift = 0; shift < 32; shift += 8) put_byte(static_cast<int>(number >> shift & 0xff));
     }
-    flush();
+    pass_on();
     return is_good_;
   }
 
  private:
-  static constexpr std::size_t kMatch = 258;  // the longest that a code stands for
   static constexpr std::size_t kMinZeros = 1024;
   static constexpr std::size_t kMaxStored = 512;
+  // As much room as zlib wants for a flush, and more; with less, it may write the end of a block twice.
+  static constexpr std::size_t kRoomOfFlush = 64;
 
   static std::size_t zeros_at_end(std::string_view bytes) noexcept {
     std::size_t end = bytes.size();
@@ -72,33 +74,39 @@ class RecordingGzip {
     return bytes.size() - end;
   }
 
-  void deflate_all(std::string_view bytes, int flush) {
+  void deflate_all(std::string_view bytes, int mode) {
     if (!is_good_) return;
     z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib does not write there
     z_.avail_in = static_cast<uInt>(bytes.size());
     do {
-      if (filled_ == buffer_.size()) this->flush();
+      if (buffer_.size() - filled_ < kRoomOfFlush) pass_on();
       z_.next_out = reinterpret_cast<Bytef*>(buffer_.data() + filled_);
       z_.avail_out = static_cast<uInt>(buffer_.size() - filled_);
-      is_good_ = deflate(&z_, flush) != Z_STREAM_ERROR;
+      is_good_ = deflate(&z_, mode) != Z_STREAM_ERROR;
       filled_ = buffer_.size() - z_.avail_out;
     } while (is_good_ && z_.avail_out == 0);
   }
 
-  // Writes 1 + `matches` * kMatch zeros as a block with fixed codes (RFC 1951, 3.2.6): a literal zero, and matches with
-  // the byte before. Codes are written from their highest bit on, so they are reversed here.
-  void put_zeros(std::size_t matches) {
+  // Writes zeros as a block with fixed codes (RFC 1951, 3.2.6): a literal zero, and matches with the byte before. The
+  // codes are written from their highest bit on, so they are reversed here.
+  void put_zeros(std::size_t zeros) {
+    constexpr std::size_t kLong = 258, kShort = 10;          // lengths without further bits
+    auto const put_literal = [this] { put_bits(0x0c, 8); };  // 0: 00110000
+    auto const put_match = [this](unsigned length, int bits) {
+      put_bits(length, bits);
+      put_bits(0, 5);  // distance 1: 00000
+    };
     put_bits(0b010, 3);  // not the last block; fixed codes
-    put_bits(0x0c, 8);   // the literal 0: 00110000
-    for (std::size_t i = 0; i < matches; ++i) {
-      put_bits(0xa3, 8);  // length 258: 11000101
-      put_bits(0, 5);     // distance 1: 00000
-    }
+    put_literal();
+    std::size_t rest = zeros - 1;
+    for (; rest >= kLong; rest -= kLong) put_match(0xa3, 8);    // 285: 11000101
+    for (; rest >= kShort; rest -= kShort) put_match(0x08, 7);  // 264: 0001000
+    for (; rest > 0; --rest) put_literal();
     put_bits(0, 7);  // the end of the block: 0000000
     put_stored({});  // ends at a whole byte, where the next block begins
-    // In the register of a CRC, each zero shifts the polynomial, and combining with an empty text does so, too.
-    auto const run = static_cast<z_off_t>(1 + matches * kMatch);
-    crc_ = crc32_combine(crc_ ^ kCrcMask, 0, run) ^ kCrcMask;
+    // In the register of a CRC, a zero multiplies by a polynomial, and this is what crc32_combine() does with its first
+    // argument, before it adds the second.
+    crc_ = crc32_combine(crc_ ^ kCrcMask, 0, static_cast<z_off_t>(zeros)) ^ kCrcMask;
   }
 
   // A block that is not compressed: three bits and padding, the size, its complement, and the bytes.
@@ -117,10 +125,10 @@ class RecordingGzip {
     for (bits_ += count; bits_ >= 8; bits_ -= 8, pending_ >>= 8) put_byte(static_cast<int>(pending_ & 0xff));
   }
   void put_byte(int byte) {
-    if (filled_ == buffer_.size()) flush();
+    if (filled_ == buffer_.size()) pass_on();
     buffer_[filled_++] = static_cast<char>(byte);
   }
-  void flush() {
+  void pass_on() {
     out_({buffer_.data(), filled_});
     filled_ = 0;
   }
@@ -130,7 +138,7 @@ class RecordingGzip {
   Out const& out_;
   z_stream z_{};
   bool is_good_ = false;
-  bool is_block_ended_ = true;  // at a whole byte; otherwise zlib still has bytes
+  bool is_block_ended_ = true;  // at a whole byte, and zlib has passed on all that it was given
   uLong crc_ = 0;
   std::uint64_t size_ = 0;
   std::uint32_t pending_ = 0;  // bits that do not fill a byte yet
