@@ -16,9 +16,9 @@ namespace tracing { inline namespace v1 {
 /// Writes each line or block by one write(2), so that lines of several threads and processes do not mix. The exception
 /// is a line of more than 4096 bytes on a pipe or socket: lines of other processes may come within it. Behind a
 /// NonBlockingSink, writes up to 4096 bytes of lines by one write(2), except where a reader gets each write by itself
-/// (sockets of datagrams, pipes with O_DIRECT). If the system
-/// takes only a part, writes the rest, too; after an incomplete line, begins a new one. On a non-blocking descriptor,
-/// waits up to a second before it drops a line.
+/// (sockets of datagrams, pipes with O_DIRECT). If the system takes only a part, writes the rest, too; after an
+/// incomplete line, begins a new one. On a non-blocking descriptor, waits up to a second before it drops what it was
+/// given.
 ///
 /// Takes a lock for pipes and sockets only; no thread waits for it longer than a second, and a forked child finds it
 /// free. A child's lines go to the same file. Never throws; counts the lines that could not be written.

@@ -1,10 +1,8 @@
 #include "tracing_core/record/decode/compress_used.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "tracing_core/record/decode/used_bytes.h"
 
