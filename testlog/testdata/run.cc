@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -113,24 +114,40 @@ class Stepping {
   std::size_t at_ = 0;
 };
 
-// Ignores a negative descriptor.
-void read_both(int out, int err, Outcome& outcome, Stepping* stepping = nullptr) {
+// The time that a child has, also with a sanitizer: less than CTest's for the whole program.
+constexpr std::chrono::minutes kTimeOfChild{5};
+
+// Reads both outputs, of which a negative descriptor is ignored. Ends a child that hangs: by SIGTERM, of which testlog
+// reports where the child's threads are, then by SIGKILL. Returns false if it hung.
+bool read_both(pid_t child, int out, int err, Outcome& outcome, Stepping& stepping) {
+  using Clock = std::chrono::steady_clock;
   std::array<pollfd, 2> sources{{{out, POLLIN, 0}, {err, POLLIN, 0}}};
   int open = (out >= 0) + (err >= 0);
-  while (open > 0 && poll(sources.data(), sources.size(), -1) > 0) {
+  Clock::time_point limit = Clock::now() + kTimeOfChild;
+  int sent = 0;
+  while (open > 0) {
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now()).count();
+    if (left <= 0) {
+      if (sent == SIGKILL) break;  // a child of the child has the outputs
+      kill(child, sent = sent == 0 ? SIGTERM : SIGKILL);
+      limit = Clock::now() + std::chrono::seconds(20);
+      continue;
+    }
+    if (poll(sources.data(), sources.size(), static_cast<int>(left)) <= 0) continue;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (sources[i].revents == 0) continue;
       char bytes[1 << 16];
       ssize_t const size = read(sources[i].fd, bytes, sizeof(bytes));
       if (size > 0) {
         (i == 0 ? outcome.out : outcome.err).append(bytes, static_cast<std::size_t>(size));
-        if (stepping != nullptr) stepping->look_at(outcome.err);
+        stepping.look_at(outcome.err);
       } else if (size == 0 || errno != EINTR) {
         sources[i].fd = -1;
         --open;
       }
     }
   }
+  return sent == 0;
 }
 
 Outcome run_reading(bool read_err, std::vector<std::string> const& words, Variables const& variables,
@@ -141,7 +158,9 @@ Outcome run_reading(bool read_err, std::vector<std::string> const& words, Variab
   Outcome outcome;
   if (pid_t const child = start(words, environment_with(variables), out[1], err[1])) {
     Stepping stepping(child, steps);
-    read_both(out[0], err[0], outcome, &stepping);
+    bool const ended = read_both(child, out[0], err[0], outcome, stepping);
+    EXPECT_TRUE(ended) << testing::PrintToString(words) << " hung after it had written to its outputs:\n"
+                       << outcome.out << outcome.err;
     int const status = status_of(child);
     if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
