@@ -11,6 +11,15 @@
 # what its threads are doing when four fifths of the time are over; one without TIMEOUT says after a minute where its recording is,
 # and if CI is set what its threads are doing. From CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the
 # test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
+# A project whose tests ctest will not find is warned, if it is the top-level one and has not set BUILD_TESTING to OFF.
+
+# Called at the end of a directory, as enable_testing() may follow the tests.
+function(testlog_warn_without_testing target)
+  if(NOT CMAKE_TESTING_ENABLED AND (BUILD_TESTING OR NOT DEFINED BUILD_TESTING))
+    message(WARNING "testlog_discover_tests(${target}): ctest will not find the tests, since testing is not enabled in "
+      "${CMAKE_CURRENT_SOURCE_DIR}. Call enable_testing() in the top-level CMakeLists.txt, before add_subdirectory().")
+  endif()
+endfunction()
 
 function(testlog_discover_tests target)
   get_target_property(links ${target} LINK_LIBRARIES)
@@ -30,6 +39,16 @@ function(testlog_discover_tests target)
   else()
     set(discover gtest_discover_tests)
     include(GoogleTest)
+  endif()
+  if(PROJECT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+    get_property(checked GLOBAL PROPERTY TESTLOG_DIRECTORIES_WITH_TESTS)
+    foreach(directory "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}")
+      if(NOT directory IN_LIST checked)
+        list(APPEND checked "${directory}")
+        set_property(GLOBAL PROPERTY TESTLOG_DIRECTORIES_WITH_TESTS "${checked}")
+        cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [==[${directory}]==] CALL testlog_warn_without_testing [==[${target}]==])")
+      endif()
+    endforeach()
   endif()
   set(folder "${CMAKE_BINARY_DIR}/Testing/Temporary/testlog")
   # A plain ${ARGN} would split arguments that contain semicolons.
