@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -281,6 +282,17 @@ TEST(LateRecord, IsInTheReportOfTheRunningTest) {
   EXPECT_THAT(
       outcome.err,
       HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR process_scenarios: of the thread\n"));
+}
+
+TEST(LateFailure, IsLabelledWithItsTest) {
+  Outcome const outcome = run_scenarios("Late.CreatesAThread:Late.IsFailed", {{"TRACE_SHOW", "failed"}});
+  std::string const label = "[late, from Late.CreatesAThread]";
+  EXPECT_EQ(outcome.err.substr(0, outcome.err.find("---- ")), "    " + label + "\n    " + label + " in theirs\n");
+  std::regex const place("[^ ]+process_scenarios.cc:[0-9]+");
+  std::string const report = std::regex_replace(outcome.err, place, "PLACE");
+  EXPECT_THAT(report, HasSubstr("\n" + label + " [thread 2]  FAIL PLACE: in no span\n"));
+  EXPECT_THAT(report, HasSubstr("\n" + label + " [thread 2]  FAIL theirs: PLACE: in a span\n"));
+  EXPECT_THAT(report, HasSubstr("\n[main]  FAIL PLACE: Value of: false"));
 }
 
 TEST(SharedThread, BelongsToTheRunningTestIfCreatedOutsideTests) {

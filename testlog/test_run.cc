@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "testlog/capture/unwound_path.h"
+#include "testlog/outputs/labels.h"
 #include "testlog/report/failed_tests.h"
 #include "testlog/report/failure_report.h"
 #include "testlog/report/test_properties.h"
@@ -39,17 +40,17 @@ using framework::Totals;
 struct Place {
   std::string_view preposition;  // "in" or "thrown in"
   std::string path;
+  Owner owner;  // of the work that failed
 };
 
-std::string current_path() {
+Place place_of(Part const& failure, Attribution& attribution) {
+  tracing::SpanRef const span = tracing::current_span_of_thread();
+  attribution.observe_event();
+  Owner const owner = attribution.owner_now(span);
+  if (failure.is_exception && !unwound_path().empty()) return {"thrown in", std::string(unwound_path()), owner};
   tracing::InlineTextBuffer<256> path;
-  tracing::append_current_path(path);
-  return std::string(path.view());
-}
-
-Place place_of(Part const& failure) {
-  if (failure.is_exception && !unwound_path().empty()) return {"thrown in", std::string(unwound_path())};
-  return {"in", current_path()};
+  tracing::append_span_path(path, span);
+  return {"in", std::string(path.view()), owner};
 }
 
 using tracing::environment::Unmatched;
@@ -121,11 +122,11 @@ class Recorder {
     has_failed_ = true;
     session_.live().finish_lines();
     session_.death_tests().collect();  // saves records of this death test's child before another child takes its place
-    Place const place = place_of(part);
-    report_.note(part, place.path);
+    Place const place = place_of(part, session_.attribution());
+    report_.note(part, place.path, place.owner);
     failed_tests_.note(running_test(), part, place.path);
+    if (!session_.is_mute()) print_place(place);
     if (!place.path.empty()) {
-      if (!session_.is_mute()) print_place(place);
       if (path_.empty() && test_ == nullptr) framework::current().record_property("trace_span_path", place.path);
       if (path_.empty()) path_ = place.path;
     }
@@ -254,11 +255,22 @@ class Recorder {
   }
 
   void print_place(Place const& place) {
+    if (place.path.empty() && !place.owner.late) return;
     Output& output = session_.output();
     tracing::support::ThreadInfo const& thread = tracing::support::this_thread_info();
     tracing::Track const track{thread.number, thread.name};
-    output.write(output.note("failure", running_test(),
-                             "    " + std::string(place.preposition) + " " + place.path + "\n", &track));
+    tracing::InlineTextBuffer<256> line;
+    line.append("    ");
+    if (place.owner.late) append_owner(line, session_.attribution(), place.owner);
+    if (place.path.empty()) {
+      line.resize_down(line.size() - 1);  // the space after the label
+    } else {
+      line.append(place.preposition);
+      line.append(" ");
+      line.append(place.path);
+    }
+    line.append("\n");
+    output.write(output.note("failure", running_test(), line.view(), &track));
   }
 
   std::uint64_t now() const noexcept { return session_.capture().now(); }
@@ -283,7 +295,9 @@ class Recorder {
     if (run_records_ != nullptr) run_records_->exit_of_process(running_test());
     std::string headline =
         test_ == nullptr ? "the process called exit() outside any test" : headline_ + ": the process called exit()";
-    if (std::string const path = current_path(); !path.empty()) headline.append(", in ").append(path);
+    tracing::InlineTextBuffer<256> path;
+    tracing::append_current_path(path);
+    if (!path.view().empty()) headline.append(", in ").append(path.view());
     // With --gtest_throw_on_failure, exit() also runs if main() catches the exception and returns. The failure has been
     // reported by then.
     copy_death_tests();

@@ -30,11 +30,10 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
     if (appended) append_json_members(out, attribution_, owner, track);
     return appended;
   }
-  bool const has_owner = owner.test == 0 || owner.late;
   bool const has_thread = names_thread(replaying == nullptr ? threads_ : replaying->threads_, track, attribution_);
   std::size_t const begin = out.size();
   if (replaying != nullptr) out.append(replaying->prefix_);
-  if (has_owner) append_owner(out, owner);
+  append_owner(out, attribution_, owner);
   if (has_thread) tracing::environment::append_thread_label(out, track);
   if (append_text(out, event, begin)) return true;
   out.resize_down(begin);
@@ -54,9 +53,10 @@ bool LabelledFormat::append_text(tracing::TextBuffer& out, tracing::EventView co
   return true;
 }
 
-void LabelledFormat::append_owner(tracing::TextBuffer& out, Owner owner) const noexcept {
+void append_owner(tracing::TextBuffer& out, Attribution const& attribution, Owner owner) noexcept {
   if (owner.test == 0) return out.append("[outside any test] ");
-  std::string_view const name = attribution_.name_of(owner.test);
+  if (!owner.late) return;
+  std::string_view const name = attribution.name_of(owner.test);
   out.append("[late, from ");
   out.append(name.empty() ? "an earlier test" : name);
   out.append("] ");

@@ -20,6 +20,9 @@ bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution 
 void append_json_members(tracing::TextBuffer& out, Attribution const& attribution, Owner owner,
                          tracing::Track const& track) noexcept;
 
+/// Appends `[late, from Suite.Name] ` or `[outside any test] `; nothing for the running test.
+void append_owner(tracing::TextBuffer& out, Attribution const& attribution, Owner owner) noexcept;
+
 /// Wraps another format. In text, labels precede each line: `[outside any test]` or `[late, from Suite.Name]`, and
 /// `[worker-1]`; in a report the time precedes them. JSON objects end with the members "test", "late" and "thread".
 class LabelledFormat final : public tracing::EventFormat {
@@ -63,7 +66,6 @@ class LabelledFormat final : public tracing::EventFormat {
   };
 
  private:
-  void append_owner(tracing::TextBuffer& out, Owner owner) const noexcept;
   bool append_text(tracing::TextBuffer& out, tracing::EventView const& event, std::size_t begin) const noexcept;
 
   std::shared_ptr<tracing::EventFormat const> format_;

@@ -65,8 +65,9 @@ bool was_selected(Entry const& entry, tracing::recording::Span const* span) noex
 
 }  // namespace
 
-void FailureReport::note(framework::Part const& failure, std::string_view path) {
-  if (!parts_.is_mute || framework::current().writes_results()) failures_.add(failure, path, parts_.capture.now());
+void FailureReport::note(framework::Part const& failure, std::string_view path, Owner owner) {
+  if (!parts_.is_mute || framework::current().writes_results())
+    failures_.add(failure, path, owner, parts_.capture.now());
 }
 
 // Returns a line for each kind of unreported records that were overwritten. `from` is the first unreported place.

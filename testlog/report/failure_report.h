@@ -19,8 +19,9 @@ class FailureReport {
  public:
   explicit FailureReport(ReportParts const& parts) noexcept : parts_(parts) {}
 
-  /// Called when an assertion failed in the spans `path` of the calling thread. Thread-safe.
-  void note(framework::Part const& failure, std::string_view path);
+  /// Called when an assertion failed in the spans `path` of the calling thread, whose work is that of `owner`.
+  /// Thread-safe.
+  void note(framework::Part const& failure, std::string_view path, Owner owner);
   /// Prints, under `headline`, the records and failures since the last call of skip() or of this function, and the
   /// records of set-up code; at most TRACE_REPORT_LINES lines. If all records were shown as they happened, prints
   /// nothing or, with `always`, only the headline. Returns the first 16 KiB of the report; empty if it has no record.

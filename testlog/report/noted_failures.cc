@@ -49,13 +49,13 @@ std::string text_of(framework::Part const& failure) {
 
 }  // namespace
 
-void NotedFailures::add(framework::Part const& failure, std::string_view path, std::uint64_t ticks) {
+void NotedFailures::add(framework::Part const& failure, std::string_view path, Owner owner, std::uint64_t ticks) {
   tracing::support::ThreadInfo const& thread = tracing::support::this_thread_info();
   tracing::support::MutexLock const lock(mutex_);
   if (failures_.size() >= kMax) {
     ++more_;
   } else {
-    failures_.push_back({ticks, thread.number, std::string(thread.name), std::string(path), text_of(failure)});
+    failures_.push_back({ticks, thread.number, std::string(thread.name), std::string(path), text_of(failure), owner});
   }
 }
 
@@ -64,6 +64,7 @@ std::vector<NotedFailure> NotedFailures::take() {
   if (more_ > 0) {
     NotedFailure last = failures_.back();
     last.path.clear();
+    last.owner = {};
     last.text = "... and " + std::to_string(more_) + " more failures after this one";
     failures_.push_back(std::move(last));
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "testlog/capture/attribution.h"
 #include "testlog/framework.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/support/mutex.h"
@@ -18,6 +19,7 @@ struct NotedFailure {
   std::string thread_name{};
   std::string path{};  ///< the spans of the thread, `outer{id=7}:inner`
   std::string text{};  ///< `file.cc:7: message on one line`
+  Owner owner{};       ///< of the work that failed; GoogleTest counts the failure to the running test
 
   tracing::Track track() const noexcept { return {thread, thread_name}; }
 };
@@ -28,7 +30,7 @@ class NotedFailures {
   static constexpr std::size_t kMax = 1000;  ///< further failures are only counted
 
   /// Called on the thread that failed, in the spans `path`.
-  void add(framework::Part const& failure, std::string_view path, std::uint64_t ticks);
+  void add(framework::Part const& failure, std::string_view path, Owner owner, std::uint64_t ticks);
   /// Returns the failures and forgets them. If there were more than kMax, one more entry says how many.
   std::vector<NotedFailure> take();
 

@@ -103,6 +103,7 @@ void ReportPrinter::print_failure(NotedFailure const& failure) {
   tracing::InlineTextBuffer<512> line;
   line.append(prefix_at(failure.ticks));
   tracing::Track const track = failure.track();
+  if (failure.owner.late) append_owner(line, parts_.attribution, failure.owner);
   if (names_thread(threads_, track, parts_.attribution)) tracing::environment::append_thread_label(line, track);
   if (prefix_of_spans_ != nullptr) prefix_of_spans_->begin_line(line);
   tracing::formatting::append_painted(line, parts_.live.is_coloured(),

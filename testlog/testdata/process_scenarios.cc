@@ -327,6 +327,15 @@ TEST(Late, Fails) {
   helper->run([] { TRACE_ERROR("of the thread"); });
   ADD_FAILURE();
 }
+// Fails by work of the test before.
+TEST(Late, IsFailed) {
+  helper->run([] { ADD_FAILURE() << "in no span"; });
+  helper->run([] {
+    TRACE_SPAN(info, "theirs");
+    ADD_FAILURE() << "in a span";
+  });
+  EXPECT_TRUE(false) << "its own";
+}
 TEST_LOG(Late, SpeaksAfterTheRun, .fail_on = error) {
   helper = new Helper;
   std::atexit([] { helper->run([] { TRACE_ERROR("of the thread"); }); });

@@ -33,18 +33,20 @@ void append_span_path(TextBuffer& out, SpanRef leaf, SpanPrefix* prefix) noexcep
   if (prefix != nullptr) prefix->end_spans(out);
 }
 
-void append_current_path(TextBuffer& out) noexcept {
+SpanRef current_span_of_thread() noexcept {
   Subscriber* const subscriber = current_subscriber();
   Registry const* const registry = subscriber == nullptr ? nullptr : subscriber->as_registry();
-  if (registry == nullptr) return;
   SpanRef innermost;
+  if (registry == nullptr) return innermost;
   registry->visit_current_spans(
       [](void* context, SpanRef span) {
         auto& found = *static_cast<SpanRef*>(context);
         if (!found) found = span;
       },
       &innermost);
-  append_span_path(out, innermost);
+  return innermost;
 }
+
+void append_current_path(TextBuffer& out) noexcept { append_span_path(out, current_span_of_thread()); }
 
 }}  // namespace tracing::v1

@@ -13,6 +13,9 @@ class SpanPrefix;
 /// `prefix` is not null, it learns where the fields are.
 void append_span_path(TextBuffer& out, SpanRef leaf, SpanPrefix* prefix = nullptr) noexcept;
 
+/// Returns the calling thread's current span; none if the thread's subscriber is not a Registry.
+SpanRef current_span_of_thread() noexcept;
+
 /// Appends the path of the calling thread's current span; nothing if the thread's subscriber is not a Registry.
 void append_current_path(TextBuffer& out) noexcept;
 
