@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "testlog/cli/commands.h"
@@ -34,6 +36,18 @@ using tracing::recording::Recording;
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
   report("testlog " + command + ": " + printable(path) + ": " + text + "\n");
+}
+
+// Returns true for the name of a test, Suite.Name or Suite.*, where there is no such file.
+bool is_rather_a_test(std::string const& path) {
+  using namespace tracing::recording;
+  std::size_t const dot = path.find('.');
+  if (dot == path.npos || dot + 1 == path.size()) return false;
+  if (path.ends_with(kRecordingSuffix) || path.ends_with(kCompressedSuffix) || path.ends_with(".tar")) return false;
+  auto const is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  std::error_code error;
+  return is_capital(path[0]) && (path[dot + 1] == '*' || is_capital(path[dot + 1])) &&
+         !std::filesystem::exists(path, error);
 }
 
 // A span that was not closed.
@@ -203,7 +217,11 @@ std::unique_ptr<OpenedRecording> open_recording(std::string const& command, std:
   } else {
     recording = Recording::read_file(path, error);
   }
-  if (recording == nullptr) return print_error(command, path, error), nullptr;
+  if (recording == nullptr) {
+    std::string const show = shell_words({"testlog", "show", "--test", path});
+    return print_error(command, path, error + (is_rather_a_test(path) ? "; to show a test: " + printable(show) : "")),
+           nullptr;
+  }
   return std::make_unique<OpenedRecording>(OpenedRecording{path, std::move(recording)});
 }
 

@@ -88,6 +88,14 @@ TEST_F(Show, FiltersAndFormats) {
   EXPECT_THAT(show({file, "--color=always"}).out, HasSubstr("\x1b[34mDEBUG"));
 }
 
+TEST_F(Show, SaysHowToShowATest) {
+  EXPECT_EQ(show({"Pool.Grows"}).err,
+            "testlog show: Pool.Grows: could not be opened: No such file or directory; to show a test: testlog show "
+            "--test Pool.Grows\n");
+  for (std::string const file : {"a.rec", "Pool.Grows.rec", "Testing/pool_test.Pool.Grows.rec.gz"})
+    EXPECT_EQ(show({file}).err, "testlog show: " + file + ": could not be opened: No such file or directory\n");
+}
+
 void load(std::string const& path) {
   TRACE_SPAN(info, "load", path);
   TRACE_INFO("opens");

@@ -93,6 +93,8 @@ class Explainer {
       if (m->is_for_caller()) add_target(names, m->module_path());
     }
     std::string const text = "no target begins with " + in_quotes(*target_);
+    if (std::string const directive = with_equals_sign(); !directive.empty())
+      return {text + "; did you mean " + in_quotes(directive) + "?", true};
     Reason reason = with_nearest(text, *target_, names);
     if (reason.text != text) return reason;
     if (auto const level = internal::nearest_level(*target_); !level.empty() && fields_.empty() && !span_) {
@@ -102,6 +104,17 @@ class Explainer {
       return {in_quotes(*target_) + " is a span; write \"[" + *target_ + "]\"", true};
     }
     return reason;
+  }
+
+  // Returns the directive `pool=trace` for `pool:trace` if a target begins with `pool`; else an empty text.
+  std::string with_equals_sign() const {
+    std::size_t const colon = target_->rfind(':');
+    if (colon == 0 || colon == target_->npos || (*target_)[colon - 1] == ':' || !fields_.empty() || span_) return {};
+    std::optional<std::string> const target = target_->substr(0, colon);
+    std::string const level = target_->substr(colon + 1);
+    bool const is_meant = !level.empty() && parse_level_filter(level) &&
+                          any([&target](Metadata const& m) { return has_target(m, target); });
+    return is_meant ? *target + "=" + level : "";
   }
 
   Reason no_span() const {

@@ -56,6 +56,11 @@ TEST_F(Explain, SuggestsTheNearestNameThatRan) {
       {"gpo", "\"gpo=trace\" matched nothing that ran: no target begins with \"gpo\"; did you mean \"gpu\"?"},
       {"debgu",
        "\"debgu=trace\" matched nothing that ran: no target begins with \"debgu\"; did you mean the level \"debug\"?"},
+      {"gpu:trace",
+       "\"gpu:trace=trace\" matched nothing that ran: no target begins with \"gpu:trace\"; did you mean "
+       "\"gpu=trace\"?"},
+      {"launch:trace", "\"launch:trace=trace\" matched nothing that ran: no target begins with \"launch:trace\""},
+      {"gpu::trace", "\"gpu::trace=trace\" matched nothing that ran: no target begins with \"gpu::trace\""},
       {"network", "\"network=trace\" matched nothing that ran: no target begins with \"network\""},
       {"launch=info", "\"launch=info\" matched nothing that ran: \"launch\" is a span; write \"[launch]\""},
       {"[lanch]", "\"[lanch]=trace\" matched nothing that ran: no span is named \"lanch\"; did you mean \"launch\"?"},
