@@ -59,7 +59,7 @@ function(testlog_install version)
   if("testlog" IN_LIST ARGN)  # not with another project's libraries; the pages link each other by these paths
     install(FILES ${testlog_SOURCE_DIR}/README.md ${testlog_SOURCE_DIR}/CHANGELOG.md ${testlog_SOURCE_DIR}/CONTRIBUTING.md
       DESTINATION ${doc})
-    install(DIRECTORY ${testlog_SOURCE_DIR}/docs DESTINATION ${doc} FILES_MATCHING PATTERN *.md PATTERN *.svg
+    install(DIRECTORY ${testlog_SOURCE_DIR}/docs DESTINATION ${doc} FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png
       PATTERN approved EXCLUDE)
     install(DIRECTORY ${testlog_SOURCE_DIR}/examples DESTINATION ${doc} PATTERN .* EXCLUDE)
   endif()
