@@ -62,6 +62,11 @@ TEST(Modes, XmlAndJsonReportsHaveTheSpanPath) {
   run_scenarios("Plain.Fails", {}, {"--gtest_output=json:" + json});
   EXPECT_THAT(content_of(json), HasSubstr("\"trace_span_path\": \"outer{id=7}:inner\""));
 }
+TEST(Modes, XmlReportHasNoSpanPathIfOnlyALaterFailureIsInASpan) {
+  std::string const xml = fresh_path("report.xml");
+  run_scenarios("Late.CreatesAThread:Late.IsFailed", {}, {"--gtest_output=xml:" + xml});
+  EXPECT_THAT(content_of(xml), AllOf(HasSubstr("name=\"IsFailed\""), Not(HasSubstr("trace_span_path"))));
+}
 TEST(Modes, XmlReportIsWellFormedWhateverSpansContain) {
   std::string const xml = fresh_path("hostile.xml");
   run_scenarios("Hostile.Fails:Hostile.Throws*", {}, {"--gtest_output=xml:" + xml});

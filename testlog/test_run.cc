@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -99,6 +100,7 @@ class Recorder {
   void end_set_up() { unreported_.end(UnreportedRecords::of_environments, now()); }
   void begin_suite(char const* name) {
     begin_phase(Phase::set_up_of_suite, name);
+    path_.reset();
     unreported_.begin(UnreportedRecords::of_suite, now());
   }
 
@@ -109,7 +111,7 @@ class Recorder {
     place_ = {test.file == nullptr ? "" : test.file, test.line};
     begin_phase(Phase::test, test_->c_str());
     tracing::support::set_running_test(test_->c_str());
-    path_.clear();
+    path_.reset();
     forget_unwound();
     session_.begin_test(*test_, settings);
     if (run_records_ != nullptr) run_records_->begin_test(test);
@@ -126,9 +128,9 @@ class Recorder {
     report_.note(part, place.path, place.owner);
     failed_tests_.note(running_test(), part, place.path);
     if (!session_.is_mute()) print_place(place);
-    if (!place.path.empty()) {
-      if (path_.empty() && test_ == nullptr) framework::current().record_property("trace_span_path", place.path);
-      if (path_.empty()) path_ = place.path;
+    if (!path_) {
+      path_ = place.path;
+      if (test_ == nullptr && !place.path.empty()) framework::current().record_property("trace_span_path", place.path);
     }
     has_ended_test_ |= part.ends_test;
     if (test_ == nullptr) report_.print_unreported("a failure outside any test");
@@ -155,7 +157,7 @@ class Recorder {
       if (!session_.recording_file().is_of_ctest())  // ctest sums up by itself
         failed_tests_.end_test(name, session_.attribution().running());
       report_unmatched(session_, Unmatched::all);
-      if (!path_.empty()) add_property(result, "trace_span_path", path_);
+      if (path_ && !path_->empty()) add_property(result, "trace_span_path", *path_);
     } else {
       bool const has_lines = show == Show::all ? report_.print_matching(name) : session_.live().has_printed();
       if (!has_lines && show != Show::failed) explain_silence(name);
@@ -167,6 +169,7 @@ class Recorder {
     if (run_records_ != nullptr) run_records_->end_test(name, result);
     if (result.failed()) record_where_to_look(result, report);  // only in the report: the recording has the records
     session_.end_test();
+    path_.reset();
     test_ = nullptr;
     tracing::support::set_running_test(nullptr);
     begin_phase(Phase::after_test, name.c_str());
@@ -324,7 +327,7 @@ class Recorder {
   std::pair<std::string, int> place_{};  // of the last test, in the source
   bool runs_ = false;                    // the program runs tests
   pid_t process_ = 0;                    // the process that runs the tests
-  std::string path_{};                   // of the first failure
+  std::optional<std::string> path_{};    // of the first failure of the test, or of what runs between tests
 };
 
 Recorder* recorder = nullptr;
