@@ -119,12 +119,12 @@ class Recorder {
   }
 
   void part(Part const& part) {
-    if (run_records_ != nullptr) run_records_->part(running_test(), part);
+    Place const place = part.is_failure() ? place_of(part, session_.attribution()) : Place{};
+    if (run_records_ != nullptr) run_records_->part(running_test(), part, late_test_of(place));
     if (!part.is_failure()) return;
     has_failed_ = true;
     session_.live().finish_lines();
     session_.death_tests().collect();  // saves records of this death test's child before another child takes its place
-    Place const place = place_of(part, session_.attribution());
     report_.note(part, place.path, place.owner);
     failed_tests_.note(running_test(), part, place.path);
     if (!session_.is_mute()) print_place(place);
@@ -255,6 +255,13 @@ class Recorder {
 
   void copy_death_tests() {
     if (session_.capture().recording() != nullptr) session_.death_tests().add_to(*session_.capture().recording());
+  }
+
+  // Returns the test whose late work failed; empty for work of the running test.
+  std::string_view late_test_of(Place const& place) const noexcept {
+    if (!place.owner.late) return {};
+    std::string_view const name = session_.attribution().name_of(place.owner.test);
+    return name.empty() ? "an earlier test" : name;
   }
 
   void print_place(Place const& place) {

@@ -439,6 +439,17 @@ TEST(RecordedLateRecord, IsShownAsItWasLiveAndIsOfItsTest) {
               HasSubstr(R"("test":"Late.CreatesAThreadAndAllowsErrors","late":true,"thread":"thread 2")"));
 }
 
+TEST(RecordedLateFailure, IsShownWithItsTest) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const file = folder / "late.rec";
+  testlog::testdata::run_scenarios("Late.CreatesAThread:Late.IsFailed", {{"TRACE_RECORD", file}});
+  std::string const shown = testlog::testdata::run({TESTLOG_COMMAND, "show", "--time=none", file}).out;
+  EXPECT_EQ(testlog::testdata::count(shown, "\n[late, from Late.CreatesAThread] "), 2) << shown;
+  EXPECT_THAT(shown, testing::ContainsRegex(
+                         "\n\\[late, from Late.CreatesAThread\\] [^ ]+:[0-9]+: Failure\n  Failed\n  in no span\n"));
+  EXPECT_THAT(shown, testing::ContainsRegex("\n[^ ]+:[0-9]+: Failure\n  Value of: false\n"));
+}
+
 // Three threads were given the name `pool`.
 TEST(RecordedThreads, HaveTheirNumberWithTheirNameInEveryOutput) {
   tracing_test::TemporaryFolder const folder;

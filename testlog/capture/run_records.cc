@@ -26,7 +26,7 @@ struct Marks {
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
   MarkSite test_end{"test_end", {"test", "result", "duration_ms"}};
-  MarkSite failure{"failure", {"test", "file", "line", "message", "fatal"}};
+  MarkSite failure{"failure", {"test", "file", "line", "message", "fatal", "late_from"}};
   MarkSite skip{"skip", {"test", "file", "line", "message"}};
   MarkSite property{"property", {"test", "name", "value"}};
   MarkSite signal{"signal", {"test", "signal"}};
@@ -160,10 +160,10 @@ void RunRecords::end_test(std::string_view name, framework::Result const& result
         result.duration_ms);
 }
 
-void RunRecords::part(std::string_view test, framework::Part const& part) noexcept {
+void RunRecords::part(std::string_view test, framework::Part const& part, std::string_view late_from) noexcept {
   if (part.is_failure()) {
     write(marks().failure.metadata(), test, part.file, part.line, part.message,
-          part.kind == framework::Part::Kind::fatal_failure);
+          part.kind == framework::Part::Kind::fatal_failure, late_from.empty() ? Value() : Value::of_text(late_from));
   } else {
     write(marks().skip.metadata(), test, part.file, part.line, part.message);
   }

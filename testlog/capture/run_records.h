@@ -37,8 +37,9 @@ class RunRecords {
   /// Writes properties. `test` is the test; the suite, for properties of a suite
   /// outside its tests; or empty, for properties outside of suites.
   void properties(std::string_view test, std::vector<framework::Property> const& properties) noexcept;
-  /// Writes a failure or a skip. `test` is empty outside any test.
-  void part(std::string_view test, framework::Part const& part) noexcept;
+  /// Writes a failure or a skip. `test` is empty outside any test. `late_from` is empty, or the test whose late work
+  /// failed.
+  void part(std::string_view test, framework::Part const& part, std::string_view late_from) noexcept;
   /// Writes that the program called exit() while tests ran.
   void exit_of_process(std::string_view test) noexcept;
   /// Writes a fatal signal, in its handler. Async-signal-safe. Writes nothing if another thread is writing.

@@ -108,7 +108,11 @@ std::string plain_text_of(Entry const& mark) {
   if (name == "test_begin") return in_frame(test);
   if (name == "test_end")
     return in_frame(test + " " + text_of_field(mark, "result") + " (" + text_of_field(mark, "duration_ms") + " ms)");
-  if (name == "failure") return printable(place) + ": Failure\n" + indented_lines(text_of_field(mark, "message"));
+  if (name == "failure") {
+    std::string const late_from = text_of_field(mark, "late_from");
+    return (late_from.empty() ? "" : "[late, from " + printable(late_from) + "] ") + printable(place) + ": Failure\n" +
+           indented_lines(text_of_field(mark, "message"));
+  }
   if (name == "skip") return printable(place) + ": Skipped\n" + indented_lines(text_of_field(mark, "message"));
   if (name == "signal") return in_frame(text_of_field(mark, "signal") + in_test);
   if (name == "still_running")
