@@ -120,7 +120,10 @@ class Recorder {
 
   void part(Part const& part) {
     Place const place = part.is_failure() ? place_of(part, session_.attribution()) : Place{};
-    if (run_records_ != nullptr) run_records_->part(running_test(), part, late_test_of(place));
+    if (run_records_ != nullptr) {
+      bool const is_late = place.owner.late;
+      run_records_->part(running_test(), part, is_late ? name_of_late_test(session_.attribution(), place.owner) : "");
+    }
     if (!part.is_failure()) return;
     has_failed_ = true;
     session_.live().finish_lines();
@@ -257,13 +260,7 @@ class Recorder {
     if (session_.capture().recording() != nullptr) session_.death_tests().add_to(*session_.capture().recording());
   }
 
-  // Returns the test whose late work failed; empty for work of the running test.
-  std::string_view late_test_of(Place const& place) const noexcept {
-    if (!place.owner.late) return {};
-    std::string_view const name = session_.attribution().name_of(place.owner.test);
-    return name.empty() ? "an earlier test" : name;
-  }
-
+  // Prints nothing for work of the running test that is in no span.
   void print_place(Place const& place) {
     if (place.path.empty() && !place.owner.late) return;
     Output& output = session_.output();

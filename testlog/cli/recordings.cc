@@ -38,7 +38,7 @@ void print_error(std::string const& command, std::string const& path, std::strin
   report("testlog " + command + ": " + printable(path) + ": " + text + "\n");
 }
 
-// Returns true for the name of a test, Suite.Name or Suite.*, where there is no such file.
+// Returns true if `path` is no file, but looks like the name of a test: Suite.Name or Suite.*
 bool is_rather_a_test(std::string const& path) {
   using namespace tracing::recording;
   std::size_t const dot = path.find('.');

@@ -53,12 +53,16 @@ bool LabelledFormat::append_text(tracing::TextBuffer& out, tracing::EventView co
   return true;
 }
 
+std::string_view name_of_late_test(Attribution const& attribution, Owner owner) noexcept {
+  std::string_view const name = attribution.name_of(owner.test);
+  return name.empty() ? "an earlier test" : name;
+}
+
 void append_owner(tracing::TextBuffer& out, Attribution const& attribution, Owner owner) noexcept {
   if (owner.test == 0) return out.append("[outside any test] ");
   if (!owner.late) return;
-  std::string_view const name = attribution.name_of(owner.test);
   out.append("[late, from ");
-  out.append(name.empty() ? "an earlier test" : name);
+  out.append(name_of_late_test(attribution, owner));
   out.append("] ");
 }
 

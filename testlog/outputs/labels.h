@@ -20,6 +20,9 @@ bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution 
 void append_json_members(tracing::TextBuffer& out, Attribution const& attribution, Owner owner,
                          tracing::Track const& track) noexcept;
 
+/// Returns the name of the test; `an earlier test` if it is no longer known.
+std::string_view name_of_late_test(Attribution const& attribution, Owner owner) noexcept;
+
 /// Appends `[late, from Suite.Name] ` or `[outside any test] `; nothing for the running test.
 void append_owner(tracing::TextBuffer& out, Attribution const& attribution, Owner owner) noexcept;
 

@@ -19,7 +19,7 @@ class FailureReport {
  public:
   explicit FailureReport(ReportParts const& parts) noexcept : parts_(parts) {}
 
-  /// Called when an assertion failed in the spans `path` of the calling thread, whose work is that of `owner`.
+  /// Called when an assertion failed in the spans `path` of the calling thread. `owner` is the test whose work failed.
   /// Thread-safe.
   void note(framework::Part const& failure, std::string_view path, Owner owner);
   /// Prints, under `headline`, the records and failures since the last call of skip() or of this function, and the

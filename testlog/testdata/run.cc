@@ -114,11 +114,11 @@ class Stepping {
   std::size_t at_ = 0;
 };
 
-// The time that a child has, also with a sanitizer: less than CTest's for the whole program.
+// How long a child may take. Less than CTest's limit for the whole program, so that the failure names the child.
 constexpr std::chrono::minutes kTimeOfChild{5};
 
-// Reads both outputs, of which a negative descriptor is ignored. Ends a child that hangs: by SIGTERM, of which testlog
-// reports where the child's threads are, then by SIGKILL. Returns false if it hung.
+// Reads both outputs; ignores a negative descriptor. Ends a child that hangs: by SIGTERM, so that testlog reports where
+// the threads are, then by SIGKILL. Returns false if the child hung.
 bool read_both(pid_t child, int out, int err, Outcome& outcome, Stepping& stepping) {
   using Clock = std::chrono::steady_clock;
   std::array<pollfd, 2> sources{{{out, POLLIN, 0}, {err, POLLIN, 0}}};
