@@ -10,7 +10,7 @@
 # and anywhere in EXTRA_ARGS, it is passed on. After PROPERTIES TIMEOUT <seconds> a test that does not end says
 # what its threads are doing when four fifths of the time are over; one without TIMEOUT says after a minute where its recording is,
 # and if CI is set what its threads are doing. From CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the
-# test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
+# test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION; PROPERTIES that set them as well add to them.
 # A project whose tests ctest will not find is warned, if it is the top-level one and has not set BUILD_TESTING to OFF.
 
 # Called at the end of a directory, as enable_testing() may follow the tests.
