@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A demonstration of two minutes: installs dependencies, builds examples/demo and runs its four tests, three of which fail, hang
+# A demonstration: installs dependencies, builds examples/demo, which takes some minutes, and runs its four tests, three of which fail, hang
 # and die as intended; then asks their recordings, and makes a page of the run.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 tools/setup.sh
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-echo 'Building examples/demo ...'
+echo 'Building examples/demo, which takes some minutes ...'
 if ! log=$(cmake -S examples/demo -B build/demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESTLOG_BUILD_COMMAND=ON 2>&1 &&
   cmake --build build/demo --target demo_test testlog_command 2>&1); then
   printf '%s\n' "$log" >&2
